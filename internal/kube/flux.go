@@ -151,6 +151,17 @@ func fluxUndecided(whole model.Value) []string {
 	return nil
 }
 
+// fluxReadySince returns since when Flux reports that an object is ready; nil if it does not.
+func fluxReadySince(whole model.Value) *time.Time {
+	for _, condition := range whole.At("status", "conditions").Items() {
+		if condition.At("type").Str() == "Ready" && condition.At("status").Str() == "True" {
+			since := instant(condition.At("lastTransitionTime"))
+			return &since
+		}
+	}
+	return nil
+}
+
 // isObserved reports whether Flux has seen the current spec. The status as a whole follows only when
 // the object is ready; until then, the condition Ready or Reconciling has the generation.
 func (c *fluxChecks) isObserved() bool {

@@ -136,10 +136,15 @@ func TestSettleChecks(t *testing.T) {
 	unseen := func(at, field string) model.Value {
 		return object(t, strings.Replace(fluxObject("Kustomization", "", "conditions: ["+ready+"]", `{manager: flux, operation: Update, time: '`+at+`', fieldsV1: {'f:`+field+`': {'f:x': {}}}}`), "observedGeneration: 2", "observedGeneration: 1", 1))
 	}
+	since := func(at string) string {
+		return `{type: Ready, status: "True", lastTransitionTime: '` + at + `'}`
+	}
 	for reason, tc := range map[string]struct {
 		objects []model.Value
 		want    []string
 	}{
+		"the cause is ready just now":  {[]model.Value{of("a", since("2026-11-28T11:59:30Z"), ""), of("b", waiting, "", "a")}, []string{"b undecided flux/not-ready"}},
+		"the cause was ready before":   {[]model.Value{of("a", since("2026-11-28T11:50:00Z"), ""), of("b", waiting, "", "a")}, []string{"b flux/not-ready"}},
 		"the cause fails":              {[]model.Value{of("a", failed, ""), of("b", waiting, "", "a"), of("c", waiting, "", "b")}, []string{"a flux/not-ready", "b undecided flux/not-ready", "c undecided flux/not-ready"}},
 		"the cause is suspended":       {[]model.Value{of("a", ready, ", suspend: true"), of("b", waiting, "", "a")}, []string{"a flux/suspended", "b undecided flux/not-ready"}},
 		"Flux works on the cause":      {[]model.Value{of("a", working, ""), of("b", waiting, "", "a")}, []string{"a undecided flux/not-ready", "b undecided flux/not-ready"}},

@@ -48,6 +48,9 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 	}
 	r.LastApplied = lastAppliedTo(&r, metadata, sealer)
 	r.Violations, r.Undecided, r.Installs = violations(kind, object), undecided(kind, object), installs(kind, object)
+	if isFlux(kind) {
+		r.ReadySince = fluxReadySince(object)
+	}
 	if plainKind(kind) == fluxKustomization {
 		r.Inventory = fluxInventory(object)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// observedWithin is the time that Flux has to see a change of an object.
+// observedWithin is the time that Flux has to see a change of an object, or of another one that it waits for.
 const observedWithin = 2 * time.Minute
 
 // worksWithin is the time that Flux has to reconcile an object. Each step of a reconciliation begins it again.
@@ -48,7 +48,26 @@ func isUndecided(s *model.Snapshot, r *model.Resource, v *model.Violation) bool 
 	case v.Since != nil:
 		return isRecent(s, *v.Since, worksWithin)
 	}
-	return slices.ContainsFunc(v.WaitsFor, func(ref model.Ref) bool { return fails(s, ref, map[model.Ref]bool{}) })
+	return slices.ContainsFunc(v.WaitsFor, func(ref model.Ref) bool {
+		return fails(s, ref, map[model.Ref]bool{}) || becameReady(s, ref)
+	})
+}
+
+// becameReady reports whether an object is ready since a moment before the snapshot. Flux looks again at an object that waits for it
+// after 30 seconds, the default of --requeue-dependency.
+func becameReady(s *model.Snapshot, ref model.Ref) bool {
+	r := find(s, ref)
+	return r != nil && r.ReadySince != nil && isRecent(s, *r.ReadySince, observedWithin)
+}
+
+// find returns an object of a snapshot; nil if it is not there.
+func find(s *model.Snapshot, ref model.Ref) *model.Resource {
+	key := model.Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}
+	at, found := slices.BinarySearchFunc(s.Resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
+	if !found {
+		return nil
+	}
+	return &s.Resources[at]
 }
 
 // isRecent reports whether a time is shortly before the snapshot. One that is far in the future, which a client may have written,
@@ -67,13 +86,11 @@ func specChanged(s *model.Snapshot, r *model.Resource) bool {
 
 // fails reports whether an object fails by itself, or waits for one that does. Objects that only wait for each other do not.
 func fails(s *model.Snapshot, ref model.Ref, seen map[model.Ref]bool) bool {
-	key := model.Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}
-	at, found := slices.BinarySearchFunc(s.Resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
-	if !found || seen[ref] {
+	r := find(s, ref)
+	if r == nil || seen[ref] {
 		return false
 	}
 	seen[ref] = true
-	r := &s.Resources[at]
 	if slices.Contains(r.Undecided, checkNotReady) {
 		return true
 	}

@@ -95,6 +95,8 @@ type Resource struct {
 	// Undecided are the checks that cannot be judged now, because a tool is at work on the resource. An
 	// earlier finding of them stays.
 	Undecided []string
+	// ReadySince is since when the tool of the resource reports that it is ready; nil if it does not.
+	ReadySince *time.Time
 	// Installs are the objects that a deployment tool installed according to its record in this
 	// resource, such as the inventory of a Flux Kustomization. A client that can write the
 	// resource can add objects.
