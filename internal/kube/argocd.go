@@ -222,16 +222,6 @@ func (a *applicationChecks) overrides() {
 // state checks what Argo CD reports.
 func (a *applicationChecks) state() {
 	nobody := model.UnknownActor("the status of an Application has no author")
-	phase := a.status.At("operationState", "phase").Str()
-	switch sync := a.status.At("sync", "status").Str(); {
-	case phase == "Failed" || phase == "Error":
-		a.fails("argocd/sync-failed", "", nobody, "the last sync ended with %s: see argocd app get %s", phase, a.name)
-	case sync == "OutOfSync" || sync == "Unknown":
-		a.fails("argocd/not-synced", "", nobody, "Argo CD has it as %s: see argocd app diff %s", sync, a.name)
-	}
-	if a.status.At("health", "status").Str() == "Degraded" {
-		a.fails("argocd/degraded", "", nobody, "Argo CD reports its health as Degraded: see argocd app get %s", a.name)
-	}
 	var kinds []string
 	for _, c := range a.status.At("conditions").Items() {
 		if kind := c.At("type").Str(); strings.HasSuffix(kind, "Error") {
@@ -241,6 +231,16 @@ func (a *applicationChecks) state() {
 	if slices.Sort(kinds); len(kinds) > 0 {
 		kinds = slices.Compact(kinds)
 		a.fails("argocd/error", "", nobody, "Argo CD reports %s: see argocd app get %s", strings.Join(kinds[:min(len(kinds), 5)], ", "), a.name)
+	}
+	phase := a.status.At("operationState", "phase").Str()
+	switch sync := a.status.At("sync", "status").Str(); {
+	case phase == "Failed" || phase == "Error":
+		a.fails("argocd/sync-failed", "", nobody, "the last sync ended with %s: see argocd app get %s", phase, a.name)
+	case sync == "OutOfSync" || sync == "Unknown" && len(kinds) == 0: // an error is why it is unknown
+		a.fails("argocd/not-synced", "", nobody, "Argo CD has it as %s: see argocd app diff %s", sync, a.name)
+	}
+	if a.status.At("health", "status").Str() == "Degraded" {
+		a.fails("argocd/degraded", "", nobody, "Argo CD reports its health as Degraded: see argocd app get %s", a.name)
 	}
 }
 

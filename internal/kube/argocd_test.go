@@ -59,6 +59,8 @@ func TestApplicationChecks(t *testing.T) {
 		"Failed":           {"a failed sync", application(automated, strings.Replace(byArgo, "Succeeded", "Failed, message: 'password hunter2'", 1), ""), []string{"argocd/sync-failed unknown"}},
 		"Degraded":         {"bad health", application(automated, strings.Replace(byArgo, "Healthy", "Degraded", 1), ""), []string{"argocd/degraded unknown"}},
 		"Error":            {"conditions", application(automated, byArgo+`, conditions: [{type: SyncError, message: hunter2}, {type: ComparisonError}, {type: OrphanedResourceWarning}]`, ""), []string{"argocd/error unknown"}},
+		"Unknown":          {"Argo CD has not compared it", application(automated, strings.Replace(byArgo, "status: Synced", "status: Unknown", 1), ""), []string{"argocd/not-synced unknown"}},
+		"Unknown, error":   {"an error is why it is unknown", application(automated, strings.Replace(byArgo, "status: Synced", "status: Unknown", 1)+`, conditions: [{type: ComparisonError}]`, ""), []string{"argocd/error unknown"}},
 		"Ignores spec":     {"a broad rule", application(`}, ignoreDifferences: [{kind: Deployment, jsonPointers: [/spec/replicas]}, {kind: Secret, jsonPointers: [/data]}], x: {y: z`, "", ""), []string{"argocd/ignored-differences spec.ignoreDifferences unknown"}},
 		"Ignores managers": {"a rule for a name", application(`}, ignoreDifferences: [{group: '*', kind: '*', managedFieldsManagers: [x]}], x: {y: z`, "", ""), []string{"argocd/ignored-differences spec.ignoreDifferences unknown"}},
 		"Ignores a field":  {"a narrow rule", application(`}, ignoreDifferences: [{kind: Deployment, jsonPointers: [/spec/replicas]}], x: {y: z`, "", ""), []string{}},
