@@ -158,8 +158,8 @@ func appliedBy(tree *setup.Tree, name, path string) (a appliedFolder, others str
 			Settings: config.NewSettings("command line", map[string]any{"dir": filepath.Join(path, found.Dir)})})
 		a.Applied = found
 	}
-	if a.aside = setup.NextTo(all, tree.Manifests); len(a.aside) > 0 {
-		others = "not compared, because nothing that Flux or Argo CD applies next to them refers to them: " +
+	if a.aside = tree.NextTo(all); len(a.aside) > 0 {
+		others = "not compared, because " + setup.WhyNextTo(all) + ": " +
 			strings.Join(a.aside[:min(len(a.aside), maxShown)], ", ") + more(len(a.aside)-maxShown)
 	}
 	return a, others

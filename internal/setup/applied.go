@@ -16,6 +16,8 @@ type Applied struct {
 	Type, Dir string
 	// Folders are the outermost of Dir, the folders that the objects in it apply, and what these build upon, sorted.
 	Folders []string
+	// IsOpen is set if a chart makes objects of the tool: which folders of the tree they apply is not known before it is rendered.
+	IsOpen bool
 }
 
 // Contains reports whether one of the folders contains a folder or a file, or is it.
@@ -24,19 +26,31 @@ func (a *Applied) Contains(name string) bool {
 }
 
 // IsNextTo reports whether a folder is next to those that the tool applies, below one folder at the top of the tree: no object of the tool
-// applies it. It may be switched off, or a person applies it.
+// applies it. It may be switched off, or a person applies it. If a chart makes the objects, they may apply it.
 func (a *Applied) IsNextTo(name string) bool {
-	return !a.Contains(name) && slices.ContainsFunc(a.Folders, func(folder string) bool {
+	return !a.Contains(name) && (a.IsOpen || a.isBelowTopOf(name))
+}
+
+func (a *Applied) isBelowTopOf(name string) bool {
+	return slices.ContainsFunc(a.Folders, func(folder string) bool {
 		return folder != a.Dir && !within(folder, name) && topOf(folder) == topOf(name)
 	})
 }
 
-// NextTo returns the folders that are next to those that a tool applies, and that no tool applies.
-func NextTo(all []Applied, folders []string) []string {
-	return slices.DeleteFunc(slices.Clone(folders), func(dir string) bool {
+// NextTo returns the folders of manifests and the charts that are next to those that a tool applies, and that no tool applies, sorted.
+func (t *Tree) NextTo(all []Applied) []string {
+	return slices.DeleteFunc(slices.Sorted(slices.Values(slices.Concat(t.Manifests, t.Charts))), func(dir string) bool {
 		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) }) ||
 			!slices.ContainsFunc(all, func(a Applied) bool { return a.IsNextTo(dir) })
 	})
+}
+
+// WhyNextTo returns why the folders that Tree.NextTo returns are not compared.
+func WhyNextTo(all []Applied) string {
+	if slices.ContainsFunc(all, func(a Applied) bool { return a.IsOpen }) {
+		return "the Applications that a chart makes may apply them"
+	}
+	return "nothing that Flux or Argo CD applies next to them refers to them"
 }
 
 // topOf returns the folder at the top of the tree that contains a folder.
@@ -52,7 +66,16 @@ func (t *Tree) readAppliers() {
 		top = name
 	}
 	files := os.DirFS(t.Dir)
-	for _, a := range manifests.ReadAppliers(files, slices.Concat(t.Flux, t.ArgoCD), t.Origin) {
+	var charts, plain []string
+	for _, name := range t.ArgoCD {
+		if chart := t.chartOf(path.Dir(name)); chart == "" {
+			plain = append(plain, name)
+		} else if !slices.Contains(charts, chart) {
+			charts = append(charts, chart)
+			t.Appliers = append(t.Appliers, manifests.Applier{Type: manifests.ArgoCDType, File: path.Join(chart, "Chart.yaml")})
+		}
+	}
+	for _, a := range manifests.ReadAppliers(files, slices.Concat(t.Flux, plain), t.Origin) {
 		a.Folder = inTree(a.Folder, top)
 		if info, err := os.Stat(path.Join(t.Dir, a.Folder)); err != nil || !info.IsDir() {
 			a.Folder = ""
@@ -83,7 +106,9 @@ func (t *Tree) Applied() (all []Applied) {
 	for _, typ := range []string{manifests.ArgoCDType, manifests.FluxType} {
 		appliers := slices.DeleteFunc(slices.Clone(t.Appliers), func(a manifests.Applier) bool { return a.Type != typ })
 		for _, dir := range t.firstFolders(appliers) {
-			all = append(all, Applied{typ, dir, t.reached(dir, appliers)})
+			a := Applied{Type: typ, Dir: dir, Folders: t.reached(dir, appliers)}
+			a.IsOpen = slices.ContainsFunc(appliers, func(o manifests.Applier) bool { return t.chartOf(path.Dir(o.File)) != "" && a.Contains(o.File) })
+			all = append(all, a)
 		}
 	}
 	return all
@@ -163,8 +188,8 @@ func (b *builder) applied(t *Tree) (rest *Tree, folders []string) {
 	isApplied := func(dir string) bool {
 		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) || a.IsNextTo(dir) })
 	}
-	if aside := NextTo(all, t.Manifests); len(aside) > 0 {
-		b.note("These folders are not declared, because nothing that Flux or Argo CD applies next to them refers to them: %s. Declare a folder that you apply by hand with type manifests.", listed(aside))
+	if aside := t.NextTo(all); len(aside) > 0 {
+		b.note("These folders are not declared, because %s: %s. Declare a folder that you apply by hand with type manifests, and the release of a chart with type helm.", WhyNextTo(all), listed(aside))
 	}
 	without.Manifests = slices.DeleteFunc(slices.Clone(t.Manifests), isApplied)
 	without.Charts = slices.DeleteFunc(slices.Clone(t.Charts), isApplied)

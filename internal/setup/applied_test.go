@@ -28,6 +28,8 @@ func artifacts(source string) string {
 		"spec: {sources: [{alias: mono, kind: GitRepository, name: %s}], artifacts: [{name: apps, copy: [{from: '@mono/apps/**', to: '@artifact/'}]}]}\n", source)
 }
 
+const chartFile = "apiVersion: v2\nname: a\nversion: 1.0.0\n"
+
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
 // TestApplied verifies which folders are declared with the types flux and argocd, and which are left to manifests.
@@ -84,6 +86,18 @@ func TestApplied(t *testing.T) {
 			files: map[string]string{"root/apps.yaml": applicationOf("apps", "https://git.example.org/mono.git", "argo"), "argo/web.yaml": applicationOf("web", "https://git.example.org/mono.git", "web"),
 				"argo/redis.yaml": applicationOf("redis", "https://charts.example.org", ""), "web/a.yaml": configMap},
 			want: []string{"type: argocd", "mono/root"}, not: []string{"type: manifests", "mono/argo", "mono/web"}},
+		"a chart of Applications": {reason: "which folders its Applications apply is not known: none is compared as what a person applies to the namespace default",
+			files: map[string]string{"apps/Chart.yaml": chartFile, "apps/templates/web.yaml": "{{ range .Values.apps }}\n" + applicationOf("{{ . }}", "{{ $.Values.url }}", "{{ . }}") + "{{ end }}",
+				"web/a.yaml": configMap, "deploy/mail/a.yaml": configMap, "shop/Chart.yaml": chartFile, "shop/templates/a.yaml": configMap},
+			want: []string{"type: argocd", "mono/apps", "the Applications that a chart makes may apply them: deploy/mail, shop, web."}, not: []string{"type: manifests", "Helm charts are not declared"}},
+		"an Application of a chart of Applications": {reason: "the Application is the first",
+			files: map[string]string{"root/apps.yaml": applicationOf("apps", "https://git.example.org/mono.git", "argo"), "argo/Chart.yaml": chartFile, "argo/charts/x/templates/set.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\n",
+				"web/a.yaml": configMap},
+			want: []string{"type: argocd", "mono/root", "may apply them: web."}, not: []string{"type: manifests", "mono/argo"}},
+		"a chart with other objects of Argo": {reason: "it applies no folder",
+			files: map[string]string{"shop/Chart.yaml": chartFile, "shop/templates/a.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: a}\n",
+				"shop/ci/app.yaml": applicationOf("a", "https://git.example.org/mono.git", "web"), "web/a.yaml": configMap},
+			want: []string{"type: manifests", "mono/web", "Helm charts are not declared: shop."}, not: []string{"type: argocd"}},
 		"sets": {reason: "the folders of a generator are applied",
 			files: map[string]string{"argo/set.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\n" +
 				"spec:\n  generators: [{git: {repoURL: https://git.example.org/mono.git, revision: main, directories: [{path: 'apps/*'}]}}]\n" +

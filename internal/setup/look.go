@@ -37,7 +37,8 @@ type Tree struct {
 	Overlays []manifests.Overlay
 	// Charts are the folders of Helm charts, and Values the files in them with further values, relative to Dir.
 	Charts, Values []string
-	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir.
+	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir. ArgoCD has
+	// the templates of charts with such objects, too.
 	Flux, ArgoCD []string
 	// Appliers are the objects in these files that apply folders, relative to Dir; "" is a folder that is not below Dir. There are none
 	// before ReadContents.
@@ -199,9 +200,7 @@ func (w *walk) folder(name string) error {
 func (w *walk) file(name string) {
 	dir := path.Dir(name)
 	if w.inRoot(dir) || w.inChart(dir) {
-		if slices.Contains(w.tree.Charts, dir) && isValues(path.Base(name)) && len(w.tree.Values) < maxFound {
-			w.tree.Values = append(w.tree.Values, name)
-		}
+		w.chartFile(name)
 		return
 	}
 	if strings.HasPrefix(path.Base(name), ".") {
@@ -224,6 +223,20 @@ func (w *walk) file(name string) {
 	}
 	if looks.Manifest && (w.manifests[dir] || w.hasRoom(len(w.manifests))) {
 		w.manifests[dir] = true
+	}
+}
+
+// chartFile records further values of a chart, and templates of objects of Argo CD.
+func (w *walk) chartFile(name string) {
+	if slices.Contains(w.tree.Charts, path.Dir(name)) && isValues(path.Base(name)) && len(w.tree.Values) < maxFound {
+		w.tree.Values = append(w.tree.Values, name)
+	}
+	if w.inRoot(path.Dir(name)) || !strings.Contains(name, "/templates/") && !strings.HasPrefix(name, "templates/") {
+		return
+	}
+	// One that cannot be read fails where the chart is rendered.
+	if looks, err := manifests.Resembles(w.files, name); err == nil && looks.ArgoCD && w.hasRoom(len(w.tree.ArgoCD)) {
+		w.tree.ArgoCD = append(w.tree.ArgoCD, name)
 	}
 }
 
@@ -251,8 +264,15 @@ func (w *walk) inRoot(dir string) bool {
 }
 
 // inChart reports whether a folder is a chart or below one.
-func (w *walk) inChart(dir string) bool {
-	return slices.ContainsFunc(w.tree.Charts, func(chart string) bool { return within(dir, chart) })
+func (w *walk) inChart(dir string) bool { return w.tree.chartOf(dir) != "" }
+
+// chartOf returns the chart that a folder is or is below; "" if there is none.
+func (t *Tree) chartOf(dir string) string {
+	i := slices.IndexFunc(t.Charts, func(chart string) bool { return within(dir, chart) })
+	if i < 0 {
+		return ""
+	}
+	return t.Charts[i]
 }
 
 // within reports whether a slash-separated path is below another one, or is it.

@@ -14,7 +14,7 @@ import (
 type Applier struct {
 	// Type is the type of declarations of the tool: FluxType or ArgoCDType.
 	Type string
-	// File is the file with the object, and Folder what is applied, by path from the top of the
+	// File is the file with the object, or that of the chart that makes it, and Folder what is applied, by path from the top of the
 	// repository; "." is the whole repository, and "" a folder elsewhere.
 	File, Folder string
 }
