@@ -143,15 +143,16 @@ func (p *proof) parties(f *model.Finding) []string {
 	return slices.Compact(names)
 }
 
-// read reports whether a declaration that the finding depends on was read, at least the
-// part with the finding's resource. A disputing declaration that was removed from the
+// read reports whether a declaration that the finding depends on was read, at least all
+// parts that may declare the finding's resource. A disputing declaration that was removed from the
 // estate counts as read.
 func (p *proof) read(f *model.Finding, name string) bool {
 	d := p.declarations[name]
 	if d == nil {
 		return name != f.Declaration && p.whole
 	}
-	if len(d.Problems) == 0 || f.Kind == PartKind && f.Check == "" {
+	r := model.Resource{Key: f.Key, Place: f.Place, Name: f.Name}
+	if f.Kind == PartKind && f.Check == "" || !slices.ContainsFunc(d.Problems, func(p model.Problem) bool { return p.MayDeclare(&r) }) {
 		return true
 	}
 	judged := p.judged[f.Key]

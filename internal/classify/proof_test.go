@@ -39,7 +39,7 @@ func TestGone(t *testing.T) {
 // TestOver decides on findings that a scan did not make again, one input each.
 func TestOver(t *testing.T) {
 	t.Parallel()
-	finding := model.Finding{Verdict: model.Changed, Key: key, Place: "p", Declaration: "d"}
+	finding := model.Finding{Verdict: model.Changed, Key: key, Place: "p", Name: "a", Declaration: "d"}
 	part := model.Finding{Verdict: model.Unchecked, Key: model.Key{Source: "s", Kind: PartKind, ID: "d/x"}, Declaration: "d"}
 	record := model.Finding{Verdict: model.Changed, Key: model.Key{Source: "s", Kind: RecordKind, ID: "a"}, Declaration: "d", Address: "a"}
 	foreign := finding
@@ -51,18 +51,27 @@ func TestOver(t *testing.T) {
 		change  func(*Input)
 		want    bool
 	}{
-		"all was read":                           {finding, nil, true},
-		"its declaration is not of this scan":    {foreign, nil, false},
-		"its declaration left the estate":        {foreign, func(in *Input) { in.Whole = true }, true},
-		"the source left the estate":             {finding, func(in *Input) { in.Whole, in.Sources, in.Snapshots = true, nil, nil }, true},
-		"the source was not read":                {finding, func(in *Input) { in.Whole, in.Snapshots = true, nil }, false},
-		"the source may have an old copy":        {finding, func(in *Input) { in.Snapshots[0].Doubt(model.Scope{}, "no quorum") }, false},
-		"its resource was not read":              {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: key.ID}}} }, false},
-		"another resource was not read":          {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
-		"its kind was not read":                  {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},
-		"a part was read again":                  {part, func(in *Input) { in.Snapshots = nil }, true},
-		"a part of a declaration that was not":   {part, func(in *Input) { in.Declarations = nil }, false},
-		"a part, and another one is broken":      {part, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "y"}} }, true},
+		"all was read":                         {finding, nil, true},
+		"its declaration is not of this scan":  {foreign, nil, false},
+		"its declaration left the estate":      {foreign, func(in *Input) { in.Whole = true }, true},
+		"the source left the estate":           {finding, func(in *Input) { in.Whole, in.Sources, in.Snapshots = true, nil, nil }, true},
+		"the source was not read":              {finding, func(in *Input) { in.Whole, in.Snapshots = true, nil }, false},
+		"the source may have an old copy":      {finding, func(in *Input) { in.Snapshots[0].Doubt(model.Scope{}, "no quorum") }, false},
+		"its resource was not read":            {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: key.ID}}} }, false},
+		"another resource was not read":        {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
+		"its kind was not read":                {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},
+		"a part was read again":                {part, func(in *Input) { in.Snapshots = nil }, true},
+		"a part of a declaration that was not": {part, func(in *Input) { in.Declarations = nil }, false},
+		"a part, and another one is broken":    {part, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "y"}} }, true},
+		"a part may declare it": {finding, func(in *Input) {
+			in.Declarations[0].Problems = []model.Problem{{Address: "y", Bounded: true, Extents: []model.Extent{{Kind: "kubernetes/Job.batch"}, {Place: "p"}}}}
+		}, false},
+		"a part declares other resources": {finding, func(in *Input) {
+			in.Declarations[0].Problems = []model.Problem{{Address: "y", Bounded: true, Extents: []model.Extent{{Kind: "kubernetes/Job.batch"}, {Place: "q"}, {Place: "p", Name: "other"}}}}
+		}, true},
+		"a part may declare anything": {finding, func(in *Input) {
+			in.Declarations[0].Problems = []model.Problem{{Address: "y", Bounded: true}, {Address: "z"}}
+		}, false},
 		"a record was read again":                {record, func(in *Input) { in.Declarations[0].States = []model.StateRead{{Address: "b"}, {Address: "a"}} }, true},
 		"another record was read":                {record, func(in *Input) { in.Declarations[0].States = []model.StateRead{{Address: "b"}} }, false},
 		"no record was read":                     {record, nil, false},
