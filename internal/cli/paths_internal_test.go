@@ -17,20 +17,20 @@ func TestSortPaths(t *testing.T) {
 	p := &patterns{t, t.TempDir()}
 	const root, module = "terraform {\n  backend \"s3\" {}\n}\n", "variable \"name\" {}\n"
 	for file, text := range map[string]string{"mono/infra/dns/main.tf": root, "mono/infra/web/main.tf": root, "mono/infra/web/modules/vm/main.tf": module, "mono/lib/vm/main.tf": module,
-		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
-		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"chart/Chart.yaml": "name: chart\n", "chart/infra/main.tf": root, "chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "chart/charts/a/Chart.yaml": "name: a\n",
-		"bom/root/main.tf": root, "bom/k8s/web.yaml": "\ufeffapiVersion: v1\nkind: ConfigMap\n", "link/root/main.tf": root, "link/mod/main.tf": module,
-		"link/.base/web.yaml": "apiVersion: v1\nkind: ConfigMap\n", "link/k8s/readme.md": "see web.yaml", "closed/root/main.tf": root, "closed/k8s/web.yaml": "apiVersion: v1\n",
+		"mono/infra/dns/values.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "mono/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "infra/a/main.tf": root, "infra/ci.yaml": "steps: []\n",
+		"infra/.terraform/x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"odd/a*/main.tf": root, "odd/b/main.tf": root, "kus/a/main.tf": root, "kus/base/kustomization.yaml": "namePrefix: x-\n", "we[i]rd/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "odd/app/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"chart/Chart.yaml": "name: chart\n", "chart/infra/main.tf": root, "chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "chart/charts/a/Chart.yaml": "name: a\n",
+		"bom/root/main.tf": root, "bom/k8s/web.yaml": "\ufeffapiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "link/root/main.tf": root, "link/mod/main.tf": module,
+		"link/.base/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "link/k8s/readme.md": "see web.yaml", "closed/root/main.tf": root, "closed/k8s/web.yaml": "apiVersion: v1\n",
 		"closed/other/main.tf": module,
 		"npm/root/main.tf":     root, "npm/web/node_modules/a/main.tf": root, "npm/web/node_modules/a/node_modules/b/x.js": "", "only/node_modules/a/main.tf": root,
-		"all/root/main.tf": root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"all/flux/apps.yaml": `{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}`, "all/argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\n",
+		"all/root/main.tf": root, "all/chart/Chart.yaml": "name: chart\n", "all/chart/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"all/flux/apps.yaml": `{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {}}`, "all/argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n",
 		"fleet/clusters/prod/flux-system/sync.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system}\nspec: {path: ./clusters/prod}\n",
-		"fleet/clusters/prod/apps.yaml":             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: apps}\n", "fleet/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"fleet/extra/web.yaml": "apiVersion: v1\nkind: ConfigMap\n",
-		"all/argo/run.yaml":    "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n"} {
+		"fleet/clusters/prod/apps.yaml":             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: apps}\n", "fleet/apps/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"fleet/extra/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"all/argo/run.yaml":    "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: a}\n"} {
 		p.write(file, text)
 	}
 	names := func(all []config.Declaration) string {
@@ -130,7 +130,7 @@ func TestSortPathsOfModules(t *testing.T) {
 	if _, err := sortPaths(t.Context(), []string{path}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	p.write("work/web.yaml", "apiVersion: v1\nkind: ConfigMap\n")
+	p.write("work/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
 	if sorted, err := sortPaths(t.Context(), []string{path}); err != nil || len(sorted.manifests) != 1 {
 		t.Errorf("with a manifest: %v, %v", sorted, err)
 	}

@@ -91,7 +91,7 @@ func TestApplied(t *testing.T) {
 				"web/a.yaml": configMap, "deploy/mail/a.yaml": configMap, "shop/Chart.yaml": chartFile, "shop/templates/a.yaml": configMap},
 			want: []string{"type: argocd", "mono/apps", "the Applications that a chart makes may apply them: deploy/mail, shop, web."}, not: []string{"type: manifests", "Helm charts are not declared"}},
 		"an Application of a chart of Applications": {reason: "the Application is the first",
-			files: map[string]string{"root/apps.yaml": applicationOf("apps", "https://git.example.org/mono.git", "argo"), "argo/Chart.yaml": chartFile, "argo/charts/x/templates/set.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\n",
+			files: map[string]string{"root/apps.yaml": applicationOf("apps", "https://git.example.org/mono.git", "argo"), "argo/Chart.yaml": chartFile, "argo/charts/x/templates/set.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a}\n",
 				"web/a.yaml": configMap},
 			want: []string{"type: argocd", "mono/root", "may apply them: web."}, not: []string{"type: manifests", "mono/argo"}},
 		"a chart with other objects of Argo": {reason: "it applies no folder",

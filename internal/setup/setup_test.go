@@ -69,6 +69,7 @@ func TestLook(t *testing.T) {
 		"modules/vm/main.tf": root, "roots/shared/vars.tf": `variable "x" {}`, "deploy/a.yaml": manifest, "deploy/base/kustomization.yaml": "resources: []\n",
 		"deploy/values.yaml": "replicas: 1\n", "chart/Chart.yaml": "name: a\n", "chart/templates/a.yaml": manifest, ".github/a.yaml": manifest,
 		"deploy/prod/kustomization.yaml": "resources: [../base]\nnamespace: shop\n", "chart/values-prod.yaml": "a: 1\n", "chart/values.yaml": "a: 1\n", "chart/sub/values-x.yaml": "a: 1\n",
+		"talos/node.yaml": "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: a\n", "lists/a.json": `{"apiVersion": "v1", "kind": "List", "items": []}`,
 		"node_modules/a/a.yaml": manifest, "bad/main.tf": "provider \"aws\" {\n  region = \n}\n",
 	})
 	if err := os.Symlink(dir, filepath.Join(dir, "deploy", "loop")); err != nil {
@@ -96,7 +97,7 @@ func TestLook(t *testing.T) {
 	}{
 		{"roots", roots, "bad local false []; roots/dns s3 true [{proxmox map[endpoint:https://pve.example.org:8006/]}]; roots/web local false [{netbox map[server_url:https://netbox.example.org]}]"},
 		{"modules", tree.Modules, "modules/vm; roots/shared"},
-		{"manifests", tree.Manifests, "deploy; deploy/base; deploy/prod"},
+		{"manifests", tree.Manifests, "deploy; deploy/base; deploy/prod; lists"},
 		{"values", tree.Values, "chart/values-prod.yaml"},
 		{"left out", tree.LeftOut, "node_modules"},
 		{"overlays", strings.Fields(fmt.Sprintln(tree.Overlays)), "[{deploy/base; []; false; [; ]}; {deploy/prod; [deploy/base]; false; [shop; ]}]"},

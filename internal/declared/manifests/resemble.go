@@ -18,6 +18,8 @@ const maxResemble = 1 << 20
 var (
 	hasVersion = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?apiVersion["']?\s*:`)
 	hasKind    = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?kind["']?\s*:`)
+	// The configuration of a program, such as kubelet or Talos, has a version and a kind, and no metadata. A list has items.
+	hasObject  = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?(metadata|items)["']?\s*:`)
 	ofFlux     = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?((kustomize|helm|source)\.toolkit|source\.extensions)\.fluxcd\.io/`)
 	ofArgoCD   = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?argoproj\.io/`)
 	argoCDKind = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject)\b`)
@@ -47,7 +49,7 @@ func Resembles(files fs.FS, name string) (r Resemblance, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	text, err := io.ReadAll(io.LimitReader(f, maxResemble))
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if hasVersion.Match(text) && hasKind.Match(text) {
+	if hasVersion.Match(text) && hasKind.Match(text) && hasObject.Match(text) {
 		r = Resemblance{Manifest: true, Flux: ofFlux.Match(text), ArgoCD: ofArgoCD.Match(text) && argoCDKind.Match(text)}
 	}
 	return r, err
