@@ -445,6 +445,9 @@ func (v view) declaredSnapshots() []model.Snapshot {
 		var read []model.Resource
 		for i := range d.declaration.Claims {
 			c := d.canonicalClaim(i)
+			if c.Unchecked != "" {
+				s.Unread = append(s.Unread, model.Unread{Ref: model.Ref{Kind: c.Kind, ID: claimID(c)}})
+			}
 			if c.Unchecked != "" || c.RecordOnly || c.ByIdentity || c.Value.IsNull() {
 				continue
 			}
@@ -461,7 +464,7 @@ func (v view) declaredSnapshots() []model.Snapshot {
 		if read != nil {
 			slices.SortStableFunc(read, byKey)
 			source = model.LiveReadSource(d.Name)
-			snapshots = append(snapshots, model.Snapshot{Source: source, Taken: d.at, Resources: read, Coverage: []model.Coverage{{Source: source, Complete: complete}}})
+			snapshots = append(snapshots, model.Snapshot{Source: source, Taken: d.at, Resources: read, Unread: s.Unread, Coverage: []model.Coverage{{Source: source, Complete: complete}}})
 		}
 	}
 	return snapshots

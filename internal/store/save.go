@@ -72,6 +72,8 @@ type intake struct {
 	fresh map[digest][]byte
 	// volatile are the volatile fields by kind. They are left out of stored values.
 	volatile map[string][]string
+	// unread are the resources of the snapshot that could not be read.
+	unread map[model.Ref]bool
 	// own are the last writes of driftd itself; nil before they are read.
 	own map[model.Key]model.Actor
 	// key and json are buffers for the current resource.
@@ -108,7 +110,10 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 	if err := checkSnapshot(snap); err != nil {
 		return err
 	}
-	in.changed, in.volatile = in.changed[:0], volatileFields(snap.Kinds)
+	in.changed, in.volatile, in.unread = in.changed[:0], volatileFields(snap.Kinds), map[model.Ref]bool{}
+	for i := range snap.Unread {
+		in.unread[snap.Unread[i].Ref] = true
+	}
 	prefix := prefixOf(snap.Source)
 	c := in.resources.cursor()
 	k, v := c.seek(prefix)
@@ -222,7 +227,7 @@ func (in *intake) putContents() error {
 
 func compareDigests(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
-// absent marks a stored resource as gone if the snapshot covers it and does not have it.
+// absent marks a stored resource as gone if the snapshot covers it and does not have it. One that could not be read stays as it is.
 func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	was, err := parseState(v)
 	if err != nil || was.gone() {
@@ -232,7 +237,7 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	if err != nil {
 		return err
 	}
-	if covered, _ := snap.Covers(key.Kind, was.place); !covered {
+	if covered, _ := snap.Covers(key.Kind, was.place); !covered || in.unread[model.Ref{Kind: key.Kind, ID: key.ID}] {
 		return nil
 	}
 	now := state{num: was.num, at: in.readAt(snap, key).after(was.at), place: was.place}
