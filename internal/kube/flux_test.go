@@ -145,6 +145,7 @@ func TestSettleChecks(t *testing.T) {
 	}{
 		"the cause is ready just now":  {[]model.Value{of("a", since("2026-11-28T11:59:30Z"), ""), of("b", waiting, "", "a")}, []string{"b undecided flux/not-ready"}},
 		"the cause was ready before":   {[]model.Value{of("a", since("2026-11-28T11:50:00Z"), ""), of("b", waiting, "", "a")}, []string{"b flux/not-ready"}},
+		"the cause has no condition":   {[]model.Value{of("a", "", ""), of("b", waiting, "", "a")}, []string{"b undecided flux/not-ready"}},
 		"the cause fails":              {[]model.Value{of("a", failed, ""), of("b", waiting, "", "a"), of("c", waiting, "", "b")}, []string{"a flux/not-ready", "b undecided flux/not-ready", "c undecided flux/not-ready"}},
 		"the cause is suspended":       {[]model.Value{of("a", ready, ", suspend: true"), of("b", waiting, "", "a")}, []string{"a flux/suspended", "b undecided flux/not-ready"}},
 		"Flux works on the cause":      {[]model.Value{of("a", working, ""), of("b", waiting, "", "a")}, []string{"a undecided flux/not-ready", "b undecided flux/not-ready"}},

@@ -84,7 +84,8 @@ func specChanged(s *model.Snapshot, r *model.Resource) bool {
 	})
 }
 
-// fails reports whether an object fails by itself, or waits for one that does. Objects that only wait for each other do not.
+// fails reports whether an object fails by itself, was not reconciled yet, or waits for one of these. Objects that only wait for each other
+// do not.
 func fails(s *model.Snapshot, ref model.Ref, seen map[model.Ref]bool) bool {
 	r := find(s, ref)
 	if r == nil || seen[ref] {
@@ -94,9 +95,11 @@ func fails(s *model.Snapshot, ref model.Ref, seen map[model.Ref]bool) bool {
 	if slices.Contains(r.Undecided, checkNotReady) {
 		return true
 	}
+	waits := false
 	for i := range r.Violations {
 		switch v := &r.Violations[i]; {
 		case v.Check == checkNotReady && len(v.WaitsFor) > 0:
+			waits = true
 			if slices.ContainsFunc(v.WaitsFor, func(next model.Ref) bool { return fails(s, next, seen) }) {
 				return true
 			}
@@ -104,5 +107,5 @@ func fails(s *model.Snapshot, ref model.Ref, seen map[model.Ref]bool) bool {
 			return true
 		}
 	}
-	return false
+	return !waits && r.ReadySince == nil
 }
