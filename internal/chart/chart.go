@@ -85,6 +85,8 @@ type Args struct {
 	APIVersions []string
 	// Raw is set if the outputs of the templates are changed before they are read: Rendered.Renderings has them.
 	Raw bool
+	// Texts is set if the outputs are read as WithTexts does.
+	Texts bool
 	// Limit bounds a file, in bytes.
 	Limit int64
 }

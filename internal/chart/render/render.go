@@ -157,6 +157,11 @@ func (r *renderer) once(w *watch, v apiVersions, revision revision) (map[string]
 	if err != nil {
 		return nil, nil, err
 	}
+	if r.args.Texts {
+		for name, output := range rendered {
+			rendered[name] = chart.WithTexts(output)
+		}
+	}
 	return rendered, c.CRDObjects(), nil
 }
 

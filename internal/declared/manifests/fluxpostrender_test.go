@@ -208,3 +208,17 @@ func TestPostRenderersBounds(t *testing.T) {
 		t.Errorf("problems %q", got)
 	}
 }
+
+// TestHelmReleaseTexts reads words such as yes without quotes as helm-controller does, with and without post-renderers: to Helm alone they are booleans.
+func TestHelmReleaseTexts(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []string{"", "  postRenderers: [{kustomize: {images: []}}]\n"} {
+		d := postRendered(t, spec+"  values: {replicas: 'no'}\n", map[string]string{
+			"charts/blog/templates/web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: {{ .Values.replicas }}, b: 2020-01-01, c: 'on'}\n",
+		})
+		data := claimOf(t, d, "web/web").Value.At("data")
+		if got := []string{data.At("a").Str(), data.At("b").Str(), data.At("c").Str()}; !cmp.Equal(got, []string{"no", "2020-01-01T00:00:00Z", "on"}) || len(d.Problems) > 0 {
+			t.Errorf("%v, %q", data, problems(d))
+		}
+	}
+}

@@ -273,7 +273,7 @@ func (l *loader) renderChart(ctx context.Context, t *tree, b *box.Box) (content,
 	err = b.Do(ctx, t.files, chart.Job, chart.Args{
 		Archive: w.archive, Version: c.Version, Metadata: l.installing.metadata(),
 		Dir: t.Root, Files: w.files, Defaults: defaults, IgnoreMissing: ignoreMissing, Values: l.values(), Release: c.Release, Namespace: c.Namespace, Upgrades: l.templating == nil,
-		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Raw: l.installing.isPostRendered(), Limit: l.config.MaxFileSize,
+		KubeVersion: c.KubeVersion, APIVersions: c.APIVersions, Raw: l.installing.isPostRendered(), Texts: l.installing != nil, Limit: l.config.MaxFileSize,
 	}, &rendered)
 	if err == nil && rendered.Problem == "" && l.installing.isPostRendered() {
 		err = l.postRender(ctx, &rendered)
