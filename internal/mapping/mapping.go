@@ -66,6 +66,8 @@ type Type struct {
 	byPlan   bool
 	children map[string]string
 	stands   []stand
+	// logged is the name that a log may have for the live resource in place of its ID.
+	logged template
 	// onlyKnown omits attributes that an instance lacks, because its version of the provider
 	// does not have them.
 	onlyKnown bool

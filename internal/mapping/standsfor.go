@@ -36,9 +36,13 @@ func (t *Type) StandsFor(attributes model.Value) []model.Included {
 }
 
 // logNames returns the names that a log of the source may have for the claimed resource in place of
-// its ID: the identities of the resources of its own kind that the instance stands for.
+// its ID: that of the key logged, and the identities of the resources of its own kind that the instance
+// stands for.
 func (t *Type) logNames(attributes model.Value) []string {
 	var names []string
+	if t.logged != nil {
+		names = t.logged.each(attributes, model.Value{})
+	}
 	for _, in := range t.StandsFor(attributes) {
 		if in.Kind == t.kind && in.Identity.Value != "" {
 			names = append(names, in.Identity.Value)

@@ -57,7 +57,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
 		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
 		"compare": r.compare(&t.byPlan), "children": func(n *yaml.Node) { t.children = byName(r, n, "children", r.text) },
-		"stands_for": func(n *yaml.Node) { t.stands = r.stands(n) },
+		"stands_for": func(n *yaml.Node) { t.stands = r.stands(n) }, "logged": r.template(&t.logged),
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
 		"find":       func(n *yaml.Node) { found = n },
 		"attributes": func(n *yaml.Node) { attributes = n },
@@ -174,7 +174,7 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 		t.children = old.children
 	}
 	t.ids, t.knownBy, t.stands = orElse(t.ids, old.ids), orElse(t.knownBy, old.knownBy), orElse(t.stands, old.stands)
-	t.place, t.called = orElse(t.place, old.place), orElse(t.called, old.called)
+	t.place, t.called, t.logged = orElse(t.place, old.place), orElse(t.called, old.called), orElse(t.logged, old.logged)
 	t.onlyKnown, t.byIdentity, t.byPlan = t.onlyKnown || old.onlyKnown, t.byIdentity || old.byIdentity, t.byPlan || old.byPlan
 	t.also = append(slices.Clone(old.also), t.also...)
 	t.fills = append(slices.Clone(old.fills), t.fills...)
