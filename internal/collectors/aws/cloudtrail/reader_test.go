@@ -21,6 +21,9 @@ import (
 
 const alice = `{"type":"IAMUser","arn":"arn:aws:iam::123456789012:user/alice","userName":"alice"}`
 
+// ssh is a list of one rule that is described by its content.
+const ssh = `{"items":[{"ipProtocol":"tcp","fromPort":22,"toPort":22,"ipRanges":{"items":[{"cidrIp":"10.0.0.0/8"}]}}]}`
+
 func at(minute int) time.Time { return time.Date(2026, 11, 29, 3, minute, 0, 0, time.UTC) }
 
 // event returns an event of LookupEvents, whose identity is that of a user or a whole one.
@@ -187,6 +190,15 @@ func TestEvents(t *testing.T) {
 				"deleted EC2::SecurityGroupRule sg-1 ingress tcp 443 443 10.0.0.0/8 bob exact", "deleted EC2::SecurityGroupRule sg-1 ingress tcp 443 443 sg-2 bob exact",
 				"edited EC2::SecurityGroupRule sg-3 egress tcp 22 22 10.0.0.0/8 description carol exact",
 			},
+		},
+		{
+			"rules that the group did not have",
+			[]string{
+				event(1, "bob", "ec2", "RevokeSecurityGroupIngress", `{"groupId":"sg-1","ipPermissions":`+ssh+`}`, `{"_return":true,"unknownIpPermissionSet":`+ssh+`}`, ""),
+				event(2, "carol", "ec2", "RevokeSecurityGroupIngress", `{"groupId":"sg-2","ipPermissions":`+ssh+`}`,
+					`{"unknownIpPermissionSet":`+ssh+`,"revokedSecurityGroupRuleSet":{"items":[{"securityGroupRuleId":"sgr-1"}]}}`, ""),
+			},
+			[]string{"edited EC2::SecurityGroup sg-2 ingress carol exact", "deleted EC2::SecurityGroupRule sgr-1 carol exact"},
 		},
 		{
 			"permissions to use a snapshot or an image",

@@ -166,17 +166,19 @@ func keyPath(parent, key string) string {
 	return parent + "." + key
 }
 
-// fulfills reports whether a condition holds. "*" is any text.
+// fulfills reports whether conditions hold. "*" is any text.
 func (x *expansion) fulfills(when string) bool {
-	if when == "" {
-		return true
+	for condition := range strings.FieldsSeq(when) {
+		path, want, _ := strings.Cut(condition, "=")
+		found := ""
+		if all := x.values(path); len(all) > 0 {
+			found = all[0].Text()
+		}
+		if want != found && (want != "*" || found == "") {
+			return false
+		}
 	}
-	path, want, _ := strings.Cut(when, "=")
-	found := ""
-	if all := x.values(path); len(all) > 0 {
-		found = all[0].Text()
-	}
-	return want == "*" && found != "" || want == found
+	return true
 }
 
 // expand returns the texts of a template: several if a path leads to several values, none if

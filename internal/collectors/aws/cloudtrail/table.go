@@ -23,7 +23,7 @@ type effect struct {
 	// leads to a value, and "path=text>field" if it leads to that text. "path>tags.*" has a
 	// field for each text there.
 	fields string
-	// when is a condition "path=text|text" that the event must fulfill.
+	// when are conditions "path=text", separated by blanks, that the event must fulfill.
 	when string
 	// puts reports whether the operation creates the resource if it does not exist.
 	puts bool
@@ -139,15 +139,24 @@ const (
 		"attribute=disableApiTermination>disable_api_termination attribute=userData>user_data attribute=userData>user_data_base64"
 )
 
+// In the default VPC, an operation on rules that do not exist succeeds, and the answer has them. allFound is
+// the condition that it has none, and someFound that it has others, too.
+const (
+	allFound  = "<unknownIpPermissionSet.items.ipProtocol="
+	someFound = allFound + "* <revokedSecurityGroupRuleSet.items.securityGroupRuleId=*"
+)
+
 // rules returns the effects of an operation on rules of a security group: e on those whose IDs the
 // event has, and byContent on those that it describes by their content.
 func rules(direction string, e effect, byContent []effect) []effect {
-	return slices.Concat([]effect{e, edited("EC2::SecurityGroup", groupOf, direction)}, byContent)
+	group := edited("EC2::SecurityGroup", groupOf, direction)
+	return slices.Concat([]effect{e, group.if_(allFound), group.if_(someFound)}, byContent)
 }
 
 // described returns the effects on the rules that an operation describes by their content. Such an ID
 // is written as the identity "rule" of the source. inside is the path of the parameters: operations
-// that EC2 got later are logged with "NameRequest.".
+// that EC2 got later are logged with "NameRequest.". If the answer has unknown rules, the event counts for
+// none of them.
 func described(inside, direction string, e effect) []effect {
 	e.kind, e.each = "EC2::SecurityGroupRule", inside+"ipPermissions"
 	if inside == "" {
@@ -158,9 +167,9 @@ func described(inside, direction string, e effect) []effect {
 	for _, target := range [][2]string{{"ipRanges", "cidrIp"}, {"ipv6Ranges", "cidrIpv6"}, {"prefixListIds", "prefixListId"}, {"groups", "groupId"}} {
 		to := fmt.Sprintf(" {.%[1]s.items.%[2]s@network|.%[1]s.%[2]s@network}", target[0], target[1])
 		e.id = group + " {.ipProtocol@protocol} {.fromPort} {.toPort}" + to
-		all = append(all, e)
+		all = append(all, e.if_(allFound))
 		e.id = group + " -1 0 0" + to
-		all = append(all, e.if_(".ipProtocol=-1"))
+		all = append(all, e.if_(allFound+" .ipProtocol=-1"))
 	}
 	return all
 }
