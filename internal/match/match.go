@@ -189,7 +189,7 @@ func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
 // and the deletions of resources whose ID is an identity of a claim, such as the number of
 // a guest, or that the logs name by what they contain.
 func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
-	all := append(slices.Clip(eventsOn(snapshot, ref)), eventsByName(snapshot, ref.Kind, claims, model.Deleted)...)
+	all := append(slices.Clip(eventsOn(snapshot, ref)), eventsByName(snapshot, ref, claims, model.Deleted)...)
 	for _, c := range claims {
 		if !c.ByIdentity {
 			continue
@@ -219,7 +219,7 @@ func broadEvents(snapshot *model.Snapshot, kind string) []model.AuditEvent {
 // if it is an edit: another resource with the same contents may have been deleted.
 func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
 	all := eventsOn(snapshot, ref)
-	more := eventsByName(snapshot, ref.Kind, claims, model.Edited)
+	more := eventsByName(snapshot, ref, claims, model.Edited)
 	for _, c := range claims {
 		if c.Former != "" {
 			more = append(more, eventsOf(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}, model.Deleted)...)
@@ -234,13 +234,16 @@ func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.C
 }
 
 // eventsByName returns the entries of the source's logs of one action that have a further name of the
-// claims' resource.
-func eventsByName(snapshot *model.Snapshot, kind string, claims []*model.Claim, action model.Action) []model.AuditEvent {
+// claims' resource. Those before its creation concern an earlier one with the same contents.
+func eventsByName(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim, action model.Action) []model.AuditEvent {
 	var all []model.AuditEvent
 	for _, c := range claims {
 		for _, name := range c.LogNames {
-			all = append(all, eventsOf(snapshot, model.Ref{Kind: kind, ID: name}, action)...)
+			all = append(all, eventsOf(snapshot, model.Ref{Kind: ref.Kind, ID: name}, action)...)
 		}
+	}
+	for _, made := range eventsOf(snapshot, ref, model.Created) {
+		all = slices.DeleteFunc(all, func(t model.AuditEvent) bool { return t.Actor.At.Before(made.Actor.At) })
 	}
 	return all
 }

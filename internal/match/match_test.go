@@ -300,3 +300,29 @@ func TestBroadEvents(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestEventsByContents checks that an event that names a resource by its contents is not one on another
+// resource with the same contents, which was there before it.
+func TestEventsByContents(t *testing.T) {
+	t.Parallel()
+	event := func(id, who string, action model.Action, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: action, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
+	}
+	for _, tt := range []struct {
+		resources []model.Resource
+		want      string
+	}{{[]model.Resource{resource("p/a")}, "carol dave "}, {nil, "carol erin "}} {
+		snapshot := model.Snapshot{Source: "s", Resources: tt.resources, Coverage: []model.Coverage{{Source: "s", Complete: true}}, AuditEvents: []model.AuditEvent{
+			event("contents", "ann", model.Edited, 1), event("contents", "bob", model.Deleted, 2), event("contents", "dave", model.Edited, 4),
+			event("contents", "erin", model.Deleted, 5), event("p/a", "carol", model.Created, 3)}}
+		c := claim("d", "p/a")
+		c.LogNames = []string{"contents"}
+		got := ""
+		for _, e := range Match(snapshot, []model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{c}}})[0].AuditEvents {
+			got += e.Actor.Name + " "
+		}
+		if got != tt.want {
+			t.Errorf("live %t: events of %q, want %q", tt.resources != nil, got, tt.want)
+		}
+	}
+}
