@@ -94,7 +94,7 @@ func (d *declaredPaths) addFolder(ctx context.Context, name, path, absolute stri
 	}
 	applied, others := appliedBy(&tree, name, path)
 	d.manifests = append(d.manifests, applied.declarations...)
-	exclude := excluding(slices.Concat(roots, applied.Folders, applied.aside))
+	exclude := excluding(slices.Concat(roots, applied.Folders, applied.Charts, applied.aside))
 	left := slices.DeleteFunc(slices.Concat(tree.Manifests, tree.Charts, tree.Closed), func(dir string) bool { return applied.Contains(dir) || applied.IsNextTo(dir) })
 	// The loader of the manifests reports charts, and what cannot be read, as unchecked.
 	if len(roots)+len(applied.declarations) == 0 || len(left) > 0 {

@@ -16,13 +16,15 @@ type Applied struct {
 	Type, Dir string
 	// Folders are the outermost of Dir, the folders that the objects in it apply, and what these build upon, sorted.
 	Folders []string
+	// Charts are the folders of charts that objects in Folders install.
+	Charts []string
 	// IsOpen is set if a chart makes objects of the tool: which folders of the tree they apply is not known before it is rendered.
 	IsOpen bool
 }
 
-// Contains reports whether one of the folders contains a folder or a file, or is it.
+// Contains reports whether one of the folders or charts contains a folder or a file, or is it.
 func (a *Applied) Contains(name string) bool {
-	return slices.ContainsFunc(a.Folders, func(folder string) bool { return within(name, folder) })
+	return slices.ContainsFunc(slices.Concat(a.Folders, a.Charts), func(folder string) bool { return within(name, folder) })
 }
 
 // IsNextTo reports whether a folder is next to those that the tool applies, below one folder at the top of the tree: no object of the tool
@@ -104,9 +106,14 @@ func inTree(folder, top string) string {
 // types and folders. There are none before ReadContents.
 func (t *Tree) Applied() (all []Applied) {
 	for _, typ := range []string{manifests.ArgoCDType, manifests.FluxType} {
-		appliers := slices.DeleteFunc(slices.Clone(t.Appliers), func(a manifests.Applier) bool { return a.Type != typ })
+		appliers := slices.DeleteFunc(slices.Clone(t.Appliers), func(a manifests.Applier) bool { return a.Type != typ || a.IsChart })
 		for _, dir := range t.firstFolders(appliers) {
 			a := Applied{Type: typ, Dir: dir, Folders: t.reached(dir, appliers)}
+			for _, o := range t.Appliers {
+				if o.IsChart && o.Type == typ && a.Contains(o.File) && slices.Contains(t.Charts, o.Folder) {
+					a.Charts = append(a.Charts, o.Folder)
+				}
+			}
 			a.IsOpen = slices.ContainsFunc(appliers, func(o manifests.Applier) bool { return t.chartOf(path.Dir(o.File)) != "" && a.Contains(o.File) })
 			all = append(all, a)
 		}

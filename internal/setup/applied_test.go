@@ -16,6 +16,12 @@ func fluxOf(name, folder string) string {
 		"spec: {path: ./%s, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n", name, folder)
 }
 
+// releaseOf returns the file of a HelmRelease with a chart in its repository.
+func releaseOf(chart string) string {
+	return fmt.Sprintf("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: flux-system}\n"+
+		"spec: {chart: {spec: {chart: ./%s, sourceRef: {kind: GitRepository, name: flux-system}}}}\n", chart)
+}
+
 // applicationOf returns the file of an Application of Argo CD that applies a folder of a repository.
 func applicationOf(name, url, folder string) string {
 	return fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n"+
@@ -57,6 +63,12 @@ func TestApplied(t *testing.T) {
 		"without bootstrap": {reason: "the first objects are in a folder that no other one applies",
 			files: map[string]string{"kubernetes/flux/ks.yaml": fluxOf("apps", "kubernetes/apps"), "kubernetes/apps/web/ks.yaml": fluxOf("web", "kubernetes/apps/web/app"), "kubernetes/apps/web/app/a.yaml": configMap},
 			want:  []string{"type: flux", "mono/kubernetes/flux"}},
+		"chart of a release": {reason: "a chart in the repository that a HelmRelease installs is declared with it, and others are not",
+			files: map[string]string{"clusters/prod/flux-system/gotk-sync.yaml": bootstrap("prod"), "clusters/prod/web.yaml": releaseOf("charts/web"), "charts/web/Chart.yaml": chartFile, "charts/other/Chart.yaml": chartFile, "charts/a.yaml": configMap},
+			want:  []string{"type: flux", "Helm charts are not declared: charts/other.", "type: manifests"}, not: []string{"charts/web."}},
+		"release that nothing applies": {reason: "a HelmRelease alone does not make a folder one of Flux",
+			files: map[string]string{"apps/web.yaml": releaseOf("charts/web"), "charts/web/Chart.yaml": chartFile},
+			want:  []string{"type: manifests", "Helm charts are not declared: charts/web."}, not: []string{"type: flux"}},
 		"next to": {reason: "a folder next to those that are applied, which nothing refers to, may be switched off",
 			files: map[string]string{"kubernetes/flux/ks.yaml": fluxOf("web", "kubernetes/apps/web"), "kubernetes/apps/web/a.yaml": configMap, "kubernetes/apps/off/a.yaml": configMap, "boot/a.yaml": configMap},
 			want:  []string{"refers to them: kubernetes/apps/off. Declare", "type: manifests", "mono/boot"}, not: []string{"mono/kubernetes/apps", "mono/kubernetes\n"}},

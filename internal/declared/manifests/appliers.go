@@ -17,6 +17,8 @@ type Applier struct {
 	// File is the file with the object, or that of the chart that makes it, and Folder what is applied, by path from the top of the
 	// repository; "." is the whole repository, and "" a folder elsewhere.
 	File, Folder string
+	// IsChart is set if Folder is a chart that the object installs.
+	IsChart bool
 }
 
 // ReadAppliers returns the appliers in files of a repository with the given origin. Files that cannot be
@@ -41,6 +43,8 @@ func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier 
 			if id := sourceID(o.value); isFluxSource(id) && !foreign[id] {
 				folders = []string{folderOf(spec.At("path").Str())}
 			}
+		case fluxRelease:
+			tool, folders = FluxType, releaseFolders(o.value, foreign)
 		case fluxArtifactGenerator:
 			tool, folders = FluxType, artifactFolders(o.value, foreign)
 		case argoApplication:
@@ -51,10 +55,20 @@ func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier 
 			continue
 		}
 		for _, folder := range append(folders, "") {
-			all = append(all, Applier{Type: tool, File: o.files[0], Folder: folder})
+			all = append(all, Applier{Type: tool, File: o.files[0], Folder: folder, IsChart: kindOf(o.value) == fluxRelease})
 		}
 	}
 	return all
+}
+
+// releaseFolders returns the folder of the repository with the chart of a HelmRelease.
+func releaseFolders(release model.Value, foreign map[string]bool) []string {
+	chart := release.At("spec", "chart")
+	id := sourceID(release.With("spec", chart.At("spec")))
+	if chart.IsEmpty() || chart.At("spec", "sourceRef", "kind").Str() != "GitRepository" || foreign[id] {
+		return nil
+	}
+	return []string{folderOf(chart.At("spec", "chart").Str())}
 }
 
 // artifactFolders returns the folders of the repository from which a generator of artifacts copies. What Kustomizations apply from the
