@@ -65,6 +65,9 @@ func (f *chartFetch) loaderOf(ctx context.Context, release *HelmConfig) (*loader
 	l.release = release
 	place := release.OCI + release.Repo
 	at, err := url.Parse(place)
+	if err == nil && at.User != nil {
+		return nil, notRead(sketch{unknown: true}, "the URL of its chart has a user name or a password, which driftd does not use: remove it there, and set username and password_file of the entry in the setting charts")
+	}
 	if err != nil || !f.loader.remote.permitted.Allows(place) {
 		return nil, notRead(sketch{unknown: true}, "its chart comes from %s, from where driftd fetches no charts: list the URL in the setting charts if it may", orNone(place, "no URL"))
 	}

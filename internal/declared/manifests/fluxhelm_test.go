@@ -180,6 +180,7 @@ func TestHelmReleaseCharts(t *testing.T) {
 		"unknown version":     {one(ofRepository("3.0.0", "")), nil, "the repository does not have version 3.0.0"},
 		"not permitted":       {one(ofRepository("1.0.0", "")), func(c *manifests.FluxConfig) { c.Charts = nil }, "from where driftd fetches no charts: list the URL in the setting charts"},
 		"near":                {one(ofRepository("1.0.0", "")), func(c *manifests.FluxConfig) { c.Charts = []fetch.Entry{{URL: url + "/chart"}} }, "list the URL in the setting charts"},
+		"credentials":         {map[string]string{"release.yaml": ofRepository("1.0.0", ""), "charts.yaml": helmRepository(strings.Replace(url, "//", "//robot:hunter2@", 1) + "/charts")}, nil, "the URL of its chart has a user name or a password, which driftd does not use"},
 		"leads out":           {one(strings.Replace(ofRepository("1.0.0", ""), "chart: journal", "chart: ../../journal", 1)), nil, "is not the name of a chart"},
 		"no source":           {one(strings.Replace(ofRepository("1.0.0", ""), "name: charts", "name: others", 1)), nil, "HelmRepository web/others, which is not in git"},
 		"in git":              {one(from("{kind: GitRepository, name: flux-system, namespace: flux-system}")), nil, ""},
