@@ -93,14 +93,42 @@ func unchanged(c *tfjson.Change, name string) (value any, ok bool) {
 	return value, !hasUnknown(unknown[name]) && reflect.DeepEqual(value, after[name])
 }
 
-// setPlanned sets the planned value of an attribute.
+// setPlanned sets the planned value of an attribute, except for the parts that the plan keeps as they are.
 func setPlanned(c *tfjson.Change, name string, value any) bool {
 	after, ok := c.After.(map[string]any)
 	if ok {
-		after[name] = value
+		after[name] = kept(after[name], attribute(c, name), value)
 	}
 	if unknown, is := c.AfterUnknown.(map[string]any); is {
 		delete(unknown, name)
 	}
 	return ok
+}
+
+// kept returns a recorded value with the parts of a planned one that are those of the live one: an apply
+// does not change them back. Blocks that there may be several of have no names to compare them by.
+func kept(planned, live, recorded any) any {
+	if reflect.DeepEqual(planned, live) {
+		return planned
+	}
+	switch r := recorded.(type) {
+	case map[string]any:
+		p, isMap := planned.(map[string]any)
+		l, both := live.(map[string]any)
+		if !isMap || !both {
+			return recorded
+		}
+		all := map[string]any{}
+		for name := range r {
+			all[name] = kept(p[name], l[name], r[name])
+		}
+		return all
+	case []any:
+		p, isList := planned.([]any)
+		l, both := live.([]any)
+		if isList && both && len(r) == 1 && len(p) == 1 && len(l) == 1 {
+			return []any{kept(p[0], l[0], r[0])}
+		}
+	}
+	return recorded
 }

@@ -60,3 +60,24 @@ func TestAgreeFails(t *testing.T) {
 		t.Errorf("%v, %+v", err, out.Instances)
 	}
 }
+
+// TestAgreeInPart checks that a part of an attribute that the plan keeps as it was changed by hand is not
+// one that the next apply changes back.
+func TestAgreeInPart(t *testing.T) {
+	t.Parallel()
+	of := func(protocol, note string) object {
+		return object{"id": "s-1", "tags": object{"protocol": protocol, "note": note}}
+	}
+	s := newStage(t, nil)
+	recorded, edited := of("6", "old"), of("-1", "new")
+	s.set("plan.json", encode(t, object{"format_version": "1.2", "resource_changes": []any{change("lab_server.web", "update", edited, of("tcp", "new"), nil)},
+		"resource_drift": []any{change("lab_server.web", "update", recorded, edited, nil)}}))
+	s.set("unrefreshed.json", changesOf(t, change("lab_server.web", "no-op", recorded, recorded, nil)))
+	out, err := s.run()
+	if err != nil || len(out.Instances) != 1 {
+		t.Fatalf("%v, %+v", err, out.Instances)
+	}
+	if got := out.Instances[0].Declared.At("tags"); got.At("protocol").Str() != "6" || got.At("note").Str() != "new" {
+		t.Errorf("declared %v", got)
+	}
+}
