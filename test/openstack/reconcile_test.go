@@ -251,7 +251,7 @@ func TestReconcile(t *testing.T) {
 		"volume set --property tier=batch --property owner=mara data",
 		"volume unset --property backup data",
 		"server set --property owner=mara --property role=db web",
-		"image set --tag urgent " + p.by("terraform", "image show golden -f value -c id"),
+		"image set --tag urgent " + p.by("terraform", "image show base -f value -c id"),
 	} {
 		p.by("mara", command)
 	}

@@ -46,7 +46,7 @@ resource "openstack_networking_port_v2" "web" {
 }
 
 resource "openstack_images_image_v2" "golden" {
-  name             = "golden"
+  name             = "base"
   local_file_path  = "${path.module}/golden.raw"
   container_format = "bare"
   disk_format      = "raw"
