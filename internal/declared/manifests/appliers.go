@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"cmp"
 	"io/fs"
 	"path"
 	"strings"
@@ -76,8 +75,7 @@ func releaseFolders(release model.Value, foreign map[string]bool) []string {
 func artifactFolders(generator model.Value, foreign map[string]bool) (folders []string) {
 	ours := map[string]bool{}
 	for _, source := range generator.At("spec", "sources").Items() {
-		place := cmp.Or(source.At("namespace").Str(), generator.At("metadata", "namespace").Str(), "default")
-		id := source.At("kind").Str() + fluxSourceGroup + " " + place + "/" + source.At("name").Str()
+		id := artifactSourceID(generator, source)
 		ours["@"+source.At("alias").Str()] = isFluxSource(id) && !foreign[id]
 	}
 	for _, artifact := range generator.At("spec", "artifacts").Items() {

@@ -106,7 +106,7 @@ func TestFluxUnchecked(t *testing.T) {
 		"Other cluster": {map[string]string{"clusters/prod/a.yaml": applies("edge", "  path: apps\n  kubeConfig: {secretRef: {name: edge}}\n"), "apps/a.yaml": configMap("a")}, nil, []string{"Kustomization flux-system/edge of Flux applies to another cluster (spec.kubeConfig)"}, "", ""},
 		"No folder":     {map[string]string{"clusters/prod/a.yaml": applies("web", "  path: apps\n")}, nil, []string{"its path apps is no folder of the repository"}, "", ""},
 		"Other artifact": {map[string]string{"clusters/prod/a.yaml": strings.Replace(applies("web", "  path: clusters\n"), "GitRepository", "ExternalArtifact", 1)}, nil,
-			[]string{"its source is ExternalArtifact flux-system/flux-system, which driftd does not read"}, "", ""},
+			[]string{"its source is ExternalArtifact flux-system/flux-system, and no ArtifactGenerator in git makes it"}, "", ""},
 		"Invalid manifest": {map[string]string{"clusters/prod/a.yaml": applies("web", "  path: apps\n"), "apps/a.yaml": "a: b\n"}, nil, []string{"kustomize cannot build it"}, "", ""},
 		"Alias bomb":       {map[string]string{"clusters/prod/a.yaml": applies("web", "  path: apps\n"), "apps/a.yaml": bomb()}, nil, []string{""}, "", ""},
 		"Strict": {map[string]string{"clusters/prod/a.yaml": applies("web", "  path: apps\n  postBuild: {substitute: {A: x}}\n"), "apps/a.yaml": configMap("a") + "  c: ${B}\n"},

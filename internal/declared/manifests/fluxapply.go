@@ -188,6 +188,8 @@ func (r *fluxReader) add(c content) {
 					r.loader.same.addForeign(id)
 				}
 			}
+		case kind == fluxArtifactGenerator:
+			r.addArtifacts(o)
 		}
 		r.elsewhere(o)
 	}
@@ -330,7 +332,10 @@ func fluxExtents(spec model.Value) sketch {
 
 // folderOf returns the folder that a Kustomization applies. Like Flux, it does not leave the
 // repository.
-func (r *fluxReader) folderOf(o object) string { return folderOf(o.value.At("spec", "path").Str()) }
+func (r *fluxReader) folderOf(o object) string {
+	in, _ := r.sourceFolder(o)
+	return path.Join(in.folder, folderOf(o.value.At("spec", "path").Str()))
+}
 
 // folder builds a folder.
 func (r *fluxReader) folder(b fluxBuild) (content, error) {

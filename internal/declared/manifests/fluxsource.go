@@ -65,10 +65,16 @@ func (r *fluxReader) isOurs(o object) bool {
 // sourceOf returns the checkout that a Kustomization applies, or the reason why driftd does not read it. A source that is not in git is
 // taken for the declared repository: the one with which Flux was installed often is not.
 func (r *fluxReader) sourceOf(o object) (at checkout, reason string) {
-	id := sourceID(o.value)
+	in, reason := r.sourceFolder(o)
+	id := in.id
 	kind, name, _ := strings.Cut(id, fluxSourceGroup+" ")
-	if !isFluxSource(id) {
+	switch {
+	case reason != "":
+		return at, reason
+	case !isFluxSource(id):
 		return at, fmt.Sprintf("its source is %s %s, which driftd does not read", kind, name)
+	case !in.has(r.folderOf(o)):
+		return at, fmt.Sprintf("its path %s has files that are not copied to its source", o.value.At("spec", "path").Str())
 	}
 	source, found := r.input(id)
 	if !found && r.tree.others == nil && r.loader.same.isForeign(id) {
@@ -214,12 +220,16 @@ func (r *fluxReader) ignored(by object) (all gitrepo.Ignore, own string, err err
 	return all.With(".", text), own, err
 }
 
-// source returns the source of a Kustomization, if it is in git.
+// source returns the source with the files of a Kustomization, if it is in git.
 func (r *fluxReader) source(by object) (source object, found bool) {
 	if by.value.IsNull() {
 		return source, false
 	}
-	return r.input(sourceID(by.value))
+	in, reason := r.sourceFolder(by)
+	if reason != "" {
+		return source, false
+	}
+	return r.input(in.id)
 }
 
 // sourceIgnored returns the content of the file with patterns in a folder; "" if there is none.
