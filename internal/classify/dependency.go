@@ -33,11 +33,8 @@ func causes(f *model.Finding, claim *model.Claim) string {
 		found = []string{claim.Causes[""]}
 	}
 	for i := range f.Changes {
-		path := f.Changes[i].Path
-		if end := strings.IndexAny(path, ".["); end >= 0 {
-			path = path[:end]
-		}
-		found = append(found, claim.Causes[path])
+		name, _ := model.CutName(f.Changes[i].Path)
+		found = append(found, claim.Causes[name])
 	}
 	slices.Sort(found)
 	found = slices.DeleteFunc(slices.Compact(found), func(cause string) bool { return cause == "" })

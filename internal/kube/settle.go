@@ -56,18 +56,8 @@ func isUndecided(s *model.Snapshot, r *model.Resource, v *model.Violation) bool 
 // becameReady reports whether an object is ready since a moment before the snapshot. Flux looks again at an object that waits for it
 // after 30 seconds, the default of --requeue-dependency.
 func becameReady(s *model.Snapshot, ref model.Ref) bool {
-	r := find(s, ref)
+	r := s.Find(ref)
 	return r != nil && r.ReadySince != nil && isRecent(s, *r.ReadySince, observedWithin)
-}
-
-// find returns an object of a snapshot; nil if it is not there.
-func find(s *model.Snapshot, ref model.Ref) *model.Resource {
-	key := model.Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}
-	at, found := slices.BinarySearchFunc(s.Resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
-	if !found {
-		return nil
-	}
-	return &s.Resources[at]
 }
 
 // isRecent reports whether a time is shortly before the snapshot. One that is far in the future, which a client may have written,
@@ -87,7 +77,7 @@ func specChanged(s *model.Snapshot, r *model.Resource) bool {
 // fails reports whether an object fails by itself, was not reconciled yet, or waits for one of these. Objects that only wait for each other
 // do not.
 func fails(s *model.Snapshot, ref model.Ref, seen map[model.Ref]bool) bool {
-	r := find(s, ref)
+	r := s.Find(ref)
 	if r == nil || seen[ref] {
 		return false
 	}

@@ -24,16 +24,16 @@ func withRecords(snapshot *model.Snapshot, claims []*model.Claim) []*model.Claim
 // not succeed may hide the value that was last applied, and not that the object was.
 func exists(snapshot *model.Snapshot, c *model.Claim) bool {
 	ref := model.Ref{Kind: c.Kind, ID: c.ID}
-	if liveIn(snapshot, ref) != nil || isUnread(snapshot, c) {
+	if snapshot.Find(ref) != nil || isUnread(snapshot, c) {
 		return true
 	}
-	by := liveIn(snapshot, c.InstalledBy)
+	by := snapshot.Find(c.InstalledBy)
 	return by != nil && by.Record.Find(ref) != nil
 }
 
 // withRecord returns a claim with what its installation applied.
 func withRecord(snapshot *model.Snapshot, c *model.Claim) *model.Claim {
-	by := liveIn(snapshot, c.InstalledBy)
+	by := snapshot.Find(c.InstalledBy)
 	if c.InstalledBy == (model.Ref{}) || by == nil {
 		return c
 	}
@@ -52,16 +52,6 @@ func withRecord(snapshot *model.Snapshot, c *model.Claim) *model.Claim {
 // isUnread reports whether the resource of a claim exists and could not be read.
 func isUnread(snapshot *model.Snapshot, c *model.Claim) bool {
 	return slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Kind == c.Kind && u.ID == c.ID })
-}
-
-// liveIn returns the resource with the reference, or nil.
-func liveIn(snapshot *model.Snapshot, ref model.Ref) *model.Resource {
-	key := model.Key{Source: snapshot.Source, Kind: ref.Kind, ID: ref.ID}
-	at, found := slices.BinarySearchFunc(snapshot.Resources, key, func(r model.Resource, k model.Key) int { return r.Compare(k) })
-	if !found {
-		return nil
-	}
-	return &snapshot.Resources[at]
 }
 
 // installersIn returns the resources whose records list other resources, by these, sorted.

@@ -31,7 +31,7 @@ func (m matcher) inventories(snapshot *model.Snapshot, claims map[model.Ref][]*m
 	for ref, list := range claims {
 		for _, c := range list {
 			commit := commits[c.Declaration]
-			if by := liveIn(snapshot, c.InstalledBy); by == nil || by.Inventory == nil || commit == "" || c.Unchecked != "" || c.OnlyLive || liveIn(snapshot, ref) == nil {
+			if by := snapshot.Find(c.InstalledBy); by == nil || by.Inventory == nil || commit == "" || c.Unchecked != "" || c.OnlyLive || snapshot.Find(ref) == nil {
 				continue
 			}
 			of := all[c.InstalledBy]
@@ -113,7 +113,7 @@ func withUndecided(r *model.Resource, check string) *model.Resource {
 // leftBy returns the resource with an inventory that the labels of an unclaimed resource name, if no inventory lists the resource. Labels
 // prove nothing: they only explain a finding.
 func leftBy(snapshot *model.Snapshot, r *model.Resource, installers []model.Installer) string {
-	by := liveIn(snapshot, r.Origin.AppliedBy)
+	by := snapshot.Find(r.Origin.AppliedBy)
 	if by == nil || by.Inventory == nil || len(installers) > 0 {
 		return ""
 	}

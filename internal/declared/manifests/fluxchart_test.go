@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // TestChartsInGit checks what source-controller makes of a chart in git.
@@ -55,14 +56,7 @@ func TestChartsInGit(t *testing.T) {
 			d := loadFlux(t, files, func(c *manifests.FluxConfig) {
 				c.SameRepository, c.SourceBranch = []string{"https://git.example.org/shop/fleet.git"}, "main"
 			})
-			got := strings.Join(problems(d), "\n")
-			if !strings.Contains(got, tc.problem) || tc.problem == "" && got != "" {
-				t.Fatalf("problems %q", got)
-			}
-			if tc.problem != "" {
-				if !maybe(d, "web", "anything") {
-					t.Error("an object in the namespace of the release may be declared")
-				}
+			if checkRefused(t, d, tc.problem) {
 				return
 			}
 			web := claimOf(t, d, "web/web")
@@ -120,4 +114,17 @@ func TestValuesFilesOfFetchedCharts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkRefused checks that a declaration with a release in the namespace web has the problem, or none for "". It reports whether there is one.
+func checkRefused(t *testing.T, d model.Declaration, problem string) bool {
+	t.Helper()
+	got := strings.Join(problems(d), "\n")
+	if !strings.Contains(got, problem) || problem == "" && got != "" {
+		t.Fatalf("problems %q", got)
+	}
+	if problem != "" && !maybe(d, "web", "anything") {
+		t.Error("an object in the namespace of the release may be declared")
+	}
+	return problem != ""
 }

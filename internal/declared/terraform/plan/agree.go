@@ -2,12 +2,12 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -16,8 +16,8 @@ import (
 // are any. A plan has the spelling of the configuration, "tcp", for an attribute that was changed by hand,
 // also where the state has "6" for it: declared, recorded and live would be three different values. Only a
 // plan without a refresh shows that the provider takes the first two for the same. It is made only in that
-// case. If it fails, the values stay as they are.
-func (r *runner) agree(ctx context.Context, p *Plan, res *Result) bool {
+// case. If it fails, the values stay as they are, and the error is for a note.
+func (r *runner) agree(ctx context.Context, p *Plan, res *Result) (found bool, err error) {
 	disputed := map[objectKey]map[string]bool{}
 	for k := range res.Instances {
 		if i := &res.Instances[k]; i.Deposed == "" {
@@ -26,16 +26,14 @@ func (r *runner) agree(ctx context.Context, p *Plan, res *Result) bool {
 			}
 		}
 	}
-	// Terraform's service counts and lists plans.
-	if backend := workcopy.Scan(r.root).Backend; len(disputed) == 0 || backend == "cloud" || backend == "remote" {
-		return false
+	if len(disputed) == 0 || r.plansAtService() {
+		return false, nil
 	}
 	unrefreshed, _, err := r.plan(ctx, "plan without refresh", tfexec.Refresh(false))
 	if err != nil {
-		return false
+		return false, fmt.Errorf("what is in conflict may be a change by hand only: %w", err)
 	}
 	again, drift := changesByKey(unrefreshed.ResourceChanges), changesByKey(p.ResourceDrift)
-	found := false
 	for _, c := range p.ResourceChanges {
 		key := keyOf(c)
 		for name := range disputed[key] {
@@ -44,7 +42,7 @@ func (r *runner) agree(ctx context.Context, p *Plan, res *Result) bool {
 			}
 		}
 	}
-	return found
+	return found, nil
 }
 
 func changesByKey(list []*tfjson.ResourceChange) map[objectKey]*tfjson.Change {

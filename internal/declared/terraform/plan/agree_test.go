@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,8 +57,8 @@ func TestAgreeFails(t *testing.T) {
 		"resource_drift": []any{change("lab_server.web", "update", recorded, edited, nil)}}))
 	s.set("unrefreshed.json", "{")
 	out, err := s.run()
-	if err != nil || out.Instances[0].Declared.At("notes").Str() != "tcp" {
-		t.Errorf("%v, %+v", err, out.Instances)
+	if err != nil || out.Instances[0].Declared.At("notes").Str() != "tcp" || len(out.Notes) != 1 || !strings.Contains(out.Notes[0].Text, "may be a change by hand only") {
+		t.Errorf("%v, notes %+v, %+v", err, out.Notes, out.Instances)
 	}
 }
 

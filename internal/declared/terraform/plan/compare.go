@@ -29,9 +29,9 @@ const byPlans = "a data source, the time of the plan, or a provider"
 
 // compare adds the values that differ between two plans without a refresh to a result. Plans that fail are no result, but a note.
 func (r *runner) compare(ctx context.Context, res *Result) []policy.Note {
-	if backend := workcopy.Scan(r.root).Backend; backend == "cloud" || backend == "remote" {
+	if r.plansAtService() {
 		res.Undetermined = true
-		return nil // The plans run at a service that counts and lists them.
+		return nil
 	}
 	found, err := r.compared(ctx)
 	if err != nil {
@@ -44,6 +44,12 @@ func (r *runner) compare(ctx context.Context, res *Result) []policy.Note {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Path, b.Path), cmp.Compare(a.By, b.By))
 	})
 	return nil
+}
+
+// plansAtService reports whether plans run at a service that counts and lists them.
+func (r *runner) plansAtService() bool {
+	backend := workcopy.Scan(r.root).Backend
+	return backend == "cloud" || backend == "remote"
 }
 
 // A comparison is the result of comparing two plans of the same files.

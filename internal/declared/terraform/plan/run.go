@@ -114,8 +114,14 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 		return Output{}, err
 	}
 	res := Read(in, w.Sealer)
-	if !plan.Errored && r.agree(ctx, plan, &res) {
-		res = Read(in, w.Sealer)
+	if !plan.Errored {
+		agreed, err := r.agree(ctx, plan, &res)
+		if err != nil {
+			notes = append(notes, policy.Note{Place: cmp.Or(r.Shown, r.Dir), Text: err.Error()})
+		}
+		if agreed {
+			res = Read(in, w.Sealer)
+		}
 	}
 	switch reads := r.reads || terragrunt; {
 	case plan.Errored, reads && !w.Compare:

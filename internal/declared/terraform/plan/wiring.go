@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // maxHops bounds the variables and outputs of modules between an argument and a data source.
@@ -56,27 +58,20 @@ func (w *wiring) origins(module string, references []string, hops int) []string 
 		case "data":
 			found = append(found, below(module, reference))
 		case "var":
+			variable, _ := model.CutName(name)
 			if call := w.calls[withoutKeys(module)]; call != nil {
-				found = append(found, w.origins(parentOf(module), referencesOf(call.Expressions[firstStep(name)]), hops-1)...)
+				found = append(found, w.origins(parentOf(module), referencesOf(call.Expressions[variable]), hops-1)...)
 			}
 		case "module":
 			address := below(module, reference)
 			child := moduleOf(address)
-			output := firstStep(strings.TrimPrefix(strings.TrimPrefix(address, child), "."))
+			output, _ := model.CutName(strings.TrimPrefix(strings.TrimPrefix(address, child), "."))
 			if m := w.modules[withoutKeys(child)]; m != nil && m.Outputs[output] != nil {
 				found = append(found, w.origins(child, referencesOf(m.Outputs[output].Expression), hops-1)...)
 			}
 		}
 	}
 	return found
-}
-
-// firstStep returns the name at the beginning of a path.
-func firstStep(path string) string {
-	if end := strings.IndexAny(path, ".["); end >= 0 {
-		return path[:end]
-	}
-	return path
 }
 
 // parentOf returns the address of the module that calls another one.
