@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -8,9 +9,26 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 )
+
+// read reads a plan, with the values that agree replaces. The notes are why values may have been left as they are.
+func (r *runner) read(ctx context.Context, in Input) (Result, []policy.Note) {
+	res := Read(in, r.Sealer)
+	if in.Plan.Errored {
+		return res, nil
+	}
+	agreed, err := r.agree(ctx, in.Plan, &res)
+	switch {
+	case err != nil:
+		return res, []policy.Note{{Place: cmp.Or(r.Shown, r.Dir), Text: err.Error()}}
+	case agreed:
+		res = Read(in, r.Sealer)
+	}
+	return res, nil
+}
 
 // agree replaces planned values that the provider takes for the recorded ones, and reports whether there
 // are any. A plan has the spelling of the configuration, "tcp", for an attribute that was changed by hand,

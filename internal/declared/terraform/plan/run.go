@@ -113,16 +113,8 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	if in.RefreshOnly, err = r.judgeChecks(ctx, plan); err != nil {
 		return Output{}, err
 	}
-	res := Read(in, w.Sealer)
-	if !plan.Errored {
-		agreed, err := r.agree(ctx, plan, &res)
-		if err != nil {
-			notes = append(notes, policy.Note{Place: cmp.Or(r.Shown, r.Dir), Text: err.Error()})
-		}
-		if agreed {
-			res = Read(in, w.Sealer)
-		}
-	}
+	res, unsure := r.read(ctx, in)
+	notes = append(notes, unsure...)
 	switch reads := r.reads || terragrunt; {
 	case plan.Errored, reads && !w.Compare:
 		res.Undetermined = true
