@@ -87,16 +87,20 @@ func TestLoggedIsNoIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(name, value string) model.Field { return model.Field{Name: name, Value: model.StringOf(value)} }
-	attributes := model.MapOf(text("security_group_rule_id", "sgr-1"), text("security_group_id", "sg-1"), text("ip_protocol", "tcp"),
-		text("from_port", "22"), text("to_port", "22"), text("cidr_ipv4", "10.0.0.0/8"))
-	for _, way := range []string{"ingress", "egress"} {
-		typ, _ := tables.Find("registry.terraform.io/hashicorp/aws", "aws_vpc_security_group_"+way+"_rule")
-		mapped, err := typ.Claim(attributes, model.NewSealer([]byte("key")))
-		if want := []string{"sg-1 " + way + " tcp 22 22 10.0.0.0/8"}; err != nil || !slices.Equal(mapped.LogNames, want) {
-			t.Errorf("%s: %v, named %q, want %q", way, err, mapped.LogNames, want)
-		}
-		if included := typ.StandsFor(attributes); included != nil {
-			t.Errorf("%s: includes %v", way, included)
+	rule := []model.Field{text("security_group_rule_id", "sgr-1"), text("security_group_id", "sg-1"), text("cidr_ipv4", "10.0.0.0/8")}
+	for content, attributes := range map[string]model.Value{
+		"tcp 22 22": model.MapOf(append(slices.Clone(rule), text("ip_protocol", "tcp"), text("from_port", "22"), text("to_port", "22"))...),
+		"-1 0 0":    model.MapOf(append(slices.Clone(rule), text("ip_protocol", "-1"), model.Field{Name: "from_port"}, model.Field{Name: "to_port"})...),
+	} {
+		for _, way := range []string{"ingress", "egress"} {
+			typ, _ := tables.Find("registry.terraform.io/hashicorp/aws", "aws_vpc_security_group_"+way+"_rule")
+			mapped, err := typ.Claim(attributes, model.NewSealer([]byte("key")))
+			if want := []string{"sg-1 " + way + " " + content + " 10.0.0.0/8"}; err != nil || !slices.Equal(mapped.LogNames, want) {
+				t.Errorf("%s: %v, named %q, want %q", way, err, mapped.LogNames, want)
+			}
+			if included := typ.StandsFor(attributes); included != nil {
+				t.Errorf("%s: includes %v", way, included)
+			}
 		}
 	}
 }

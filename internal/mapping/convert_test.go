@@ -129,6 +129,7 @@ func TestTemplates(t *testing.T) {
 		{reason: "text alone", template: "cluster", want: "cluster"},
 		{reason: "a number", template: "qemu/{vm}/{name}", want: "qemu/410/a"},
 		{reason: "the first alternative that holds something", template: "{none|blank|name}", want: "a"},
+		{reason: "a text if none does", template: "{none|'0'}", want: "0"},
 		{reason: "below a map", template: "{map.x}", want: "y"},
 		{reason: "through a block", template: "{clone.vm}", want: "9"},
 		{reason: "in the element at hand", template: "{.path}?{name}", element: `{"path":"/"}`, want: "/?a"},

@@ -11,8 +11,8 @@ import (
 // A template creates an id from attributes: "{pool_id}/vm/{vm_id}". Of the alternatives in
 // "{user_id|group_id}" the first one that is set is used. Dots lead to nested attributes,
 // through the first element of a list; ".path" is an attribute of the current element;
-// "{id:2}" is the third part of an id with slashes, "{id:-1}" the last; "{arn:3}" is the region of
-// an ARN, whose parts are between colons.
+// "{port|'0'}" is 0 if there is no port; "{id:2}" is the third part of an id with slashes,
+// "{id:-1}" the last; "{arn:3}" is the region of an ARN, whose parts are between colons.
 type template []part
 
 type part struct {
@@ -21,6 +21,8 @@ type part struct {
 }
 
 type field struct {
+	// literal is the text of a field in quotes; "" for an attribute.
+	literal string
 	names   []string
 	element bool
 	// segment is the index of the part between slashes; it is used only if cut is true.
@@ -56,6 +58,13 @@ func parseTemplate(text string) (template, error) {
 }
 
 func parseField(text string) (field, error) {
+	if literal, ok := strings.CutPrefix(text, "'"); ok {
+		literal, ok = strings.CutSuffix(literal, "'")
+		if !ok || literal == "" {
+			return field{}, fmt.Errorf("{%s}: want a text between two quotes", text)
+		}
+		return field{literal: literal}, nil
+	}
 	name, segment, cut := strings.Cut(text, ":")
 	f := field{cut: cut}
 	if cut {
@@ -106,8 +115,11 @@ func (f field) text(attributes, element model.Value) string {
 	return f.part(v.Text())
 }
 
-// value returns the value of the attribute.
+// value returns the value of the attribute, or the literal.
 func (f field) value(attributes, element model.Value) model.Value {
+	if f.literal != "" {
+		return model.StringOf(f.literal)
+	}
 	v := attributes
 	if f.element {
 		v = element
