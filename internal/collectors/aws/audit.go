@@ -38,7 +38,8 @@ func (c *inventory) addLog(ctx context.Context, sc *scan, s *model.Snapshot) {
 		}
 	}
 	slices.Sort(regions)
-	log := c.log.Read(ctx, client, cloudtrail.Account{Number: who.Account, Partition: who.Partition}, slices.Compact(regions), sc.taken)
+	server := cloudtrail.Server{Client: client, Objects: &objects{session: sc.session}, Compatible: sc.session.isCompatible()}
+	log := c.log.Read(ctx, server, cloudtrail.Account{Number: who.Account, Partition: who.Partition}, slices.Compact(regions), sc.taken)
 	s.AuditEvents, s.LogUnread = log.Events, log.Unread()
 	setUnknown(s, func(place string) string { return log.Unknown(cmp.Or(regionOf[place], client.Config.Region)) }, cmp.Or(log.Unread(), log.Unknown(client.Config.Region)))
 }

@@ -15,8 +15,13 @@ import (
 	"github.com/driftd/driftd/internal/atomicfile"
 )
 
-// maxRecords bounds the kept events. The oldest are dropped.
-const maxRecords = 20_000
+const (
+	// maxRecords bounds the kept events. Those that only a copy has are dropped first, then the
+	// oldest: others may be able to add events to a copy.
+	maxRecords = 20_000
+	// maxEffects bounds the changes and mentions of the kept events in the same way.
+	maxEffects = 100_000
+)
 
 // kept is the content of the file.
 type kept struct {
@@ -24,6 +29,8 @@ type kept struct {
 	Version int
 	Account Account
 	Regions map[string]state
+	Trail   trailState
+	Queue   queueState
 	// Records are sorted by time.
 	Records []record
 }
@@ -42,36 +49,87 @@ type state struct {
 // A span is a time between two moments.
 type span struct{ From, To time.Time }
 
-// add adds records, of which the newest are first, and drops those that are there. Records of
-// one second keep the order of the log.
+// covers reports whether an event at a time is in the event history, if it happened.
+func (s state) covers(at time.Time) bool {
+	read := !at.Before(s.Since) && at.Before(s.Until.Add(-delay))
+	return read && (s.Gap == nil || at.Before(s.Gap.From) || at.After(s.Gap.To))
+}
+
+// add adds records, of which the newest are first, and drops those that are there. A record of
+// the event history replaces that of a copy. Records of one second keep the order of the log.
 func (k *kept) add(found []record) {
-	there := map[string]bool{}
+	there := map[string]int{}
 	for i := range k.Records {
-		there[k.Records[i].ID] = true
+		there[k.Records[i].ID] = i
 	}
 	for _, r := range slices.Backward(found) {
-		if !there[r.ID] {
-			there[r.ID] = true
+		switch i, ok := there[r.ID]; {
+		case !ok:
+			there[r.ID] = len(k.Records)
 			k.Records = append(k.Records, r)
+		case k.Records[i].From != "" && r.From == "":
+			k.Records[i] = r
 		}
 	}
 	slices.SortStableFunc(k.Records, func(a, b record) int { return a.At.Compare(b.At) })
 }
 
-// bound drops records that are too old or too many, and moves the beginning of the regions' logs.
-func (k *kept) bound(now time.Time) {
-	since := now.Add(-maxAge)
-	k.Records = slices.DeleteFunc(k.Records, func(r record) bool { return r.At.Before(since) })
-	if n := len(k.Records) - maxRecords; n > 0 {
-		since = k.Records[n].At
-		k.Records = slices.Delete(k.Records, 0, n)
-	}
-	for region, s := range k.Regions {
-		if s.Since.Before(since) {
-			s.Since = since
-			k.Regions[region] = s
+// refute drops events that a copy has and the event history of their region lacks, and returns
+// them.
+func (k *kept) refute(region string) []record {
+	var refuted []record
+	s := k.Regions[region]
+	k.Records = slices.DeleteFunc(k.Records, func(r record) bool {
+		if r.From == "" || r.Region != region || !s.covers(r.At) {
+			return false
 		}
+		refuted = append(refuted, r)
+		return true
+	})
+	return refuted
+}
+
+// bound drops records that are too old or too many, and moves the beginning of the logs.
+func (k *kept) bound(now time.Time) {
+	old := now.Add(-maxAge)
+	k.Records = slices.DeleteFunc(k.Records, func(r record) bool { return r.At.Before(old) })
+	copied := later(old, k.trim(func(r *record) bool { return r.From != "" }))
+	since := later(old, k.trim(func(*record) bool { return true }))
+	for region, s := range k.Regions {
+		s.Since = later(s.Since, since)
+		k.Regions[region] = s
 	}
+	for region, s := range k.Trail.Regions {
+		s.Since = later(s.Since, later(copied, since))
+		k.Trail.Regions[region] = s
+	}
+	if !k.Queue.Since.IsZero() {
+		k.Queue.Since = later(k.Queue.Since, later(copied, since))
+	}
+}
+
+// trim drops the oldest of some records while there are too many in all. It returns the time
+// after the last dropped one; zero for none.
+func (k *kept) trim(some func(*record) bool) (after time.Time) {
+	records, effects := len(k.Records), 0
+	for i := range k.Records {
+		effects += k.Records[i].effects()
+	}
+	k.Records = slices.DeleteFunc(k.Records, func(r record) bool {
+		if records <= maxRecords && effects <= maxEffects || !some(&r) {
+			return false
+		}
+		records, effects, after = records-1, effects-r.effects(), r.At.Add(time.Second)
+		return true
+	})
+	return after
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func (r *Reader) file() string {
@@ -81,8 +139,9 @@ func (r *Reader) file() string {
 	return filepath.Join(r.env.CacheDir, "cloudtrail.json")
 }
 
-// load reads the file once, and forgets what is of another account. A file that cannot be
-// read is logged and ignored: its content is read again from the log.
+// load reads the file once, and forgets what is of another account, and of a copy that is no
+// longer configured. A file that cannot be read is logged and ignored: its content is read
+// again from the log.
 func (r *Reader) load(ctx context.Context, account Account) {
 	if r.kept.Regions == nil && r.file() != "" {
 		text, err := os.ReadFile(r.file())
@@ -97,11 +156,23 @@ func (r *Reader) load(ctx context.Context, account Account) {
 	if r.kept.Account != account || r.kept.Version != version || r.kept.Regions == nil {
 		r.kept = kept{Version: version, Account: account, Regions: map[string]state{}}
 	}
+	if r.kept.Trail.Of != r.config.Trail || r.kept.Trail.Regions == nil {
+		r.kept.Trail = trailState{Of: r.config.Trail, Regions: map[string]regionTrail{}}
+	}
+	if r.kept.Queue.Of != r.config.Queue {
+		r.kept.Queue = queueState{Of: r.config.Queue}
+	}
+	r.kept.Records = slices.DeleteFunc(r.kept.Records, func(x record) bool {
+		return x.From != "" && x.From != r.config.Trail && x.From != r.config.Queue
+	})
 }
+
+// errNoFolder is the error of events that stay in memory.
+var errNoFolder = errors.New("there is no folder for them")
 
 func (r *Reader) save() error {
 	if r.file() == "" {
-		return nil
+		return errNoFolder
 	}
 	text, err := json.Marshal(r.kept)
 	if err != nil {

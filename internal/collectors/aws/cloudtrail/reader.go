@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,11 +23,20 @@ import (
 // Config configures the reading of the log. It is part of the settings of an aws source.
 type Config struct {
 	// Lookback is how far the first reading of a region's log goes back; 0 for a day. CloudTrail
-	// keeps 90 days. The log of a compatible server is read only if this is set.
+	// keeps 90 days. The event history of a compatible server is read only if this is set.
 	Lookback time.Duration `mapstructure:"lookback"`
-	// Pages is the largest number of pages of 50 events that a scan reads of a region's log; 0
-	// to read no logs. The next scans read the others.
+	// Pages is the largest number of pages of 50 events that a scan reads of a region's event
+	// history; 0 to read none. The next scans read the others.
 	Pages int `mapstructure:"pages"`
+	// Trail is the folder of a trail in S3 that has the folders of accounts
+	// ("s3://bucket/prefix/AWSLogs", that of an organization "s3://bucket/AWSLogs/o-a1b2c3d4e5").
+	Trail string `mapstructure:"trail"`
+	// TrailOwner is the number of the account that owns the bucket of Trail; "" for that of the
+	// credentials.
+	TrailOwner string `mapstructure:"trail_owner"`
+	// Queue is the ARN of a queue of SQS that a rule of EventBridge fills with the events of
+	// CloudTrail. Messages are deleted after they were read.
+	Queue string `mapstructure:"queue"`
 }
 
 // Defaults returns the default settings.
@@ -42,13 +51,26 @@ func (c Config) Check() error {
 	case c.Lookback < 0 || c.Lookback > maxAge:
 		return errors.New("setting audit.lookback must be between 0 and 2160h: CloudTrail keeps 90 days")
 	case c.Pages < 0 || c.Pages > 10_000:
-		return errors.New("setting audit.pages must be between 0 and 10000; 0 reads no logs")
+		return errors.New("setting audit.pages must be between 0 and 10000; 0 does not read the event history")
+	case c.Trail != "" && !trailForm().MatchString(c.Trail):
+		return errors.New("setting audit.trail is not the folder of a trail: want one such as s3://bucket/prefix/AWSLogs, or s3://bucket/AWSLogs/o-a1b2c3d4e5 for that of an organization")
+	case c.TrailOwner != "" && !regexp.MustCompile(`^[0-9]{12}$`).MatchString(c.TrailOwner):
+		return errors.New("setting audit.trail_owner is not an account number: want twelve digits in quotes")
+	case c.TrailOwner != "" && c.Trail == "":
+		return errors.New("setting audit.trail_owner belongs to a trail: set audit.trail")
+	case c.Queue != "" && !regexp.MustCompile(`^arn:aws[a-z-]*:sqs:[a-z]{2}[a-z0-9-]{3,30}:[0-9]{12}:[A-Za-z0-9_-]{1,80}$`).MatchString(c.Queue):
+		return errors.New("setting audit.queue is not a queue: want the ARN of a standard queue such as arn:aws:sqs:eu-central-1:123456789012:driftd")
 	}
 	return nil
 }
 
-// Reads reports whether the logs of a server are read: AWS, or a compatible one.
-func (c Config) Reads(compatible bool) bool { return c.Pages > 0 && (!compatible || c.Lookback > 0) }
+// reads reports whether the event history of a server is read: AWS, or a compatible one.
+func (c Config) reads(compatible bool) bool { return c.Pages > 0 && (!compatible || c.Lookback > 0) }
+
+// Reads reports whether anything is read of a server: AWS, or a compatible one.
+func (c Config) Reads(compatible bool) bool {
+	return c.reads(compatible) || c.Trail != "" || c.Queue != ""
+}
 
 const (
 	// interval is the pause between two requests: CloudTrail accepts two in a second.
@@ -80,6 +102,16 @@ func (p *Pace) limiter(account, region string) *rate.Limiter {
 // A Client sends calls to AWS. *awsapi.Client is one.
 type Client interface {
 	Pages(ctx context.Context, region string, call *awsapi.Call, begin func(), page func(model.Value) error) error
+	Do(ctx context.Context, region string, call *awsapi.Call) (model.Value, error)
+	Endpoint(s *awsapi.Service, region string) string
+}
+
+// A Server is AWS, or a compatible server.
+type Server struct {
+	Client Client
+	// Objects are needed for a trail.
+	Objects    Objects
+	Compatible bool
 }
 
 // A Reader reads the logs of one account, and keeps what it has read between scans. It is
@@ -98,22 +130,6 @@ func New(config Config, env collectors.Env, pace *Pace) *Reader {
 	return &Reader{config: config, env: env, pace: pace}
 }
 
-// A Log is what is known of the changes in an account.
-type Log struct {
-	// Events are sorted by kind, ID and time.
-	Events []model.AuditEvent
-
-	home    string
-	regions map[string]regionLog
-}
-
-// A regionLog is how far the log of a region was read.
-type regionLog struct {
-	// unread is why it could not be read; "" if it was.
-	unread string
-	state  state
-}
-
 // Home returns the region in which the events of global services of a partition are.
 func Home(partition string) string {
 	switch partition {
@@ -125,73 +141,31 @@ func Home(partition string) string {
 	return "us-east-1"
 }
 
-// Read reads what is new in the logs of the regions, and of the one with the events of
-// global services. A log that cannot be read makes only the actors of its region unknown.
-func (r *Reader) Read(ctx context.Context, client Client, account Account, regions []string, now time.Time) *Log {
+// Read reads what is new in the event histories of the regions, of the one with the events of
+// global services, and in the copies. A log that cannot be read makes only the actors of its
+// region unknown.
+func (r *Reader) Read(ctx context.Context, server Server, account Account, regions []string, now time.Time) *Log {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load(ctx, account)
-	home := Home(account.Partition)
-	regions = append(slices.Clone(regions), home)
+	regions = append(slices.Clone(regions), Home(account.Partition))
 	slices.Sort(regions)
-	regions = slices.Compact(regions)
-	operations := table()
-	logs := make([]regionLog, len(regions))
-	found := make([][]record, len(regions))
-	collectors.Parallel(len(regions), len(regions), func(i int) {
-		x := &reading{config: r.config, client: client, account: account, region: regions[i], operations: operations,
-			limiter: r.pace.limiter(account.Partition+account.Number, regions[i])}
-		logs[i].state, found[i], logs[i].unread = x.read(ctx, r.kept.Regions[regions[i]], now)
-	})
-	log := &Log{home: home, regions: map[string]regionLog{}}
-	for i, region := range regions {
-		log.regions[region] = logs[i]
-		r.kept.Regions[region] = logs[i].state
-		r.kept.add(found[i])
-	}
+	x := &look{Reader: r, server: server, account: account, regions: slices.Compact(regions), now: now, operations: table(),
+		log: &Log{home: Home(account.Partition), regions: map[string][]*part{}}}
+	x.readHistory(ctx)
+	x.readTrail(ctx)
+	x.readQueue(ctx)
+	x.refute(ctx)
 	r.kept.bound(now)
-	if err := r.save(); err != nil {
+	err := r.save()
+	if err != nil && !errors.Is(err, errNoFolder) {
 		r.env.Log.LogAttrs(ctx, slog.LevelWarn, "events of CloudTrail not kept", slog.Any("err", err))
 	}
-	log.Events = auditEvents(r.kept.Records)
-	return log
-}
-
-// Unread returns why logs could not be read, and what to do; "" if all were.
-func (l *Log) Unread() string {
-	regions := map[string][]string{}
-	for region, log := range l.regions {
-		if log.unread != "" {
-			regions[log.unread] = append(regions[log.unread], region)
-		}
+	if err == nil {
+		x.emptyQueue(ctx)
 	}
-	var all []string
-	for reason, in := range regions {
-		slices.Sort(in)
-		all = append(all, "CloudTrail's log in "+strings.Join(in, ", ")+" could not be read: "+reason)
-	}
-	slices.Sort(all)
-	return strings.Join(all, "; ")
-}
-
-// Unknown returns why the actor of a change in a region may be unknown. "" or "global" is
-// the region of global services.
-func (l *Log) Unknown(region string) string {
-	if region == "" || region == "global" {
-		region = l.home
-	}
-	log, ok := l.regions[region]
-	switch {
-	case !ok:
-		return "CloudTrail's log in " + region + " is not read: add the region to regions"
-	case log.unread != "":
-		return "CloudTrail's log in " + region + " could not be read: " + log.unread
-	}
-	reason := fmt.Sprintf("CloudTrail's log in %s since %s has no event whose effect on it is known; events are up to 15 minutes late", region, log.state.Since.UTC().Format("2006-01-02 15:04 UTC"))
-	if gap := log.state.Gap; gap != nil {
-		reason += fmt.Sprintf("; what is between %s and %s is read in the next scans (audit.pages)", gap.From.UTC().Format("2006-01-02 15:04"), gap.To.UTC().Format("2006-01-02 15:04 UTC"))
-	}
-	return reason
+	x.log.Events = auditEvents(r.kept.Records)
+	return x.log
 }
 
 // A reading reads the log of one region.
@@ -284,7 +258,7 @@ func (x *reading) events(ctx context.Context, s span, size int) (all []record, o
 	err = x.client.Pages(ctx, x.region, call, func() {}, func(page model.Value) error {
 		x.pages--
 		for _, entry := range page.At("Events").Items() {
-			r, ok := decodeEvent(entry, x.account, x.operations)
+			r, ok := decodeEntry(entry, x.account, x.operations)
 			if ok {
 				all = append(all, r)
 			}

@@ -2,6 +2,7 @@ package cloudtrail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -70,6 +71,12 @@ func (f *fakeClient) Pages(_ context.Context, region string, call *awsapi.Call, 
 	return nil
 }
 
+func (f *fakeClient) Do(context.Context, string, *awsapi.Call) (model.Value, error) {
+	return model.Value{}, errors.New("no queue")
+}
+
+func (f *fakeClient) Endpoint(*awsapi.Service, string) string { return "https://sqs.example.org" }
+
 func testEnv(folder string) collectors.Env {
 	return collectors.Env{Name: "prod", CacheDir: folder, Log: slog.New(slog.DiscardHandler)}
 }
@@ -86,7 +93,7 @@ func readOnce(t *testing.T, events ...string) *Log {
 	t.Helper()
 	slices.Reverse(events)
 	client := &fakeClient{pages: map[string][]any{"eu-central-1": {strings.Join(events, ",")}}}
-	return New(Defaults(), testEnv(t.TempDir()), &Pace{}).Read(t.Context(), client, Account{"123456789012", "aws"}, []string{"eu-central-1"}, at(30))
+	return New(Defaults(), testEnv(t.TempDir()), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, []string{"eu-central-1"}, at(30))
 }
 
 func TestEvents(t *testing.T) {
@@ -255,12 +262,12 @@ func TestRestart(t *testing.T) {
 	}
 	client := &fakeClient{pages: map[string][]any{"us-east-1": {user(20, "c"), user(10, "b"), user(5, "a")}}}
 	config := Config{Lookback: time.Hour, Pages: 2}
-	log := New(config, testEnv(folder), &Pace{}).Read(t.Context(), client, account, nil, at(30))
+	log := New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: client}, account, nil, at(30))
 	if got := describe(log.Events); len(got) != 2 || !strings.Contains(log.Unknown("global"), "is read in the next scans") || log.Unread() != "" {
 		t.Errorf("two pages of three: %v, %q, %q", got, log.Unknown("global"), log.Unread())
 	}
 	client = &fakeClient{pages: map[string][]any{"us-east-1": {user(5, "a") + "," + user(20, "c")}}}
-	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), client, account, nil, at(31))
+	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: client}, account, nil, at(31))
 	want := []string{"created IAM::User a alice exact", "created IAM::User b alice exact", "created IAM::User c alice exact"}
 	if diff := cmp.Diff(want, describe(log.Events)); diff != "" {
 		t.Errorf("events after a restart (-want +got):\n%s", diff)
@@ -271,7 +278,7 @@ func TestRestart(t *testing.T) {
 	if strings.Contains(log.Unknown("global"), "next scans") {
 		t.Errorf("the gap is left: %s", log.Unknown("global"))
 	}
-	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), &fakeClient{}, Account{"999999999999", "aws"}, nil, at(32))
+	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: &fakeClient{}}, Account{"999999999999", "aws"}, nil, at(32))
 	if len(log.Events) > 0 {
 		t.Errorf("events of another account: %v", describe(log.Events))
 	}
@@ -282,7 +289,7 @@ func TestFailures(t *testing.T) {
 	user := event(20, "alice", "iam", "CreateUser", `{"userName":"u"}`, "null", "")
 	denied := &awsapi.Error{Status: 400, Code: "AccessDeniedException"}
 	client := &fakeClient{pages: map[string][]any{"us-east-1": {user}, "eu-central-1": {denied}}}
-	log := New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), client, Account{"123456789012", "aws"}, []string{"eu-central-1"}, at(30))
+	log := New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, []string{"eu-central-1"}, at(30))
 	if len(log.Events) != 1 || !strings.Contains(log.Unread(), "in eu-central-1 could not be read: 400 AccessDeniedException: grant cloudtrail:LookupEvents") {
 		t.Errorf("one region denied: %v, %q", describe(log.Events), log.Unread())
 	}
@@ -290,12 +297,12 @@ func TestFailures(t *testing.T) {
 		t.Errorf("Unknown() = %q, %q, %q", log.Unknown("eu-central-1"), log.Unknown("global"), log.Unknown("eu-west-1"))
 	}
 	client = &fakeClient{pages: map[string][]any{"us-east-1": {user, user, &awsapi.Error{Status: 400, Code: "ThrottlingException"}}}}
-	log = New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), client, Account{"123456789012", "aws"}, nil, at(30))
+	log = New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, nil, at(30))
 	if len(log.Events) != 1 || !strings.Contains(log.Unread(), "the next scan goes on") {
 		t.Errorf("an error after two pages: %v, %q", describe(log.Events), log.Unread())
 	}
 	client = &fakeClient{pages: map[string][]any{"us-east-1": {&httpclient.TooLarge{Limit: 1}}}}
-	New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), client, Account{"123456789012", "aws"}, nil, at(30))
+	New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, nil, at(30))
 	if len(client.calls) != 3 || !strings.HasSuffix(client.calls[2], " 2") {
 		t.Errorf("large pages: %v", client.calls)
 	}
@@ -321,7 +328,7 @@ func FuzzDecodeEvent(f *testing.F) {
 	f.Add(`{"eventID":"1","eventTime":"2026-11-29T03:00:00Z","eventSource":"route53.amazonaws.com","eventName":"ChangeResourceRecordSets","requestParameters":{"hostedZoneId":"Z","changeBatch":{"changes":[{"action":"CREATE"}]}}}`)
 	operations := table()
 	f.Fuzz(func(t *testing.T, text string) {
-		r, ok := decodeEvent(model.MapOf(model.Field{Name: "CloudTrailEvent", Value: model.StringOf(text)}), Account{"123456789012", "aws"}, operations)
+		r, ok := decodeEntry(model.MapOf(model.Field{Name: "CloudTrailEvent", Value: model.StringOf(text)}), Account{"123456789012", "aws"}, operations)
 		if !ok {
 			return
 		}

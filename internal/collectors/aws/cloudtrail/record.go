@@ -19,7 +19,12 @@ type record struct {
 	Changes []change `json:",omitempty"`
 	// Mentions are the resources that an event names whose effect is unknown.
 	Mentions []string `json:",omitempty"`
+	// From is the setting of the copy that has the event; "" if the event history has it.
+	From string `json:",omitempty"`
 }
+
+// effects returns the number of the changes and mentions.
+func (r *record) effects() int { return len(r.Changes) + len(r.Mentions) }
 
 // A change is one effect of an event on a resource.
 type change struct {
@@ -35,13 +40,22 @@ type Account struct{ Number, Partition string }
 // maxPerEvent bounds the changes and mentions of one event.
 const maxPerEvent = 1000
 
-// decodeEvent returns the record of an event of LookupEvents. It returns false if the event
-// changed nothing in the account, or names nothing.
-func decodeEvent(entry model.Value, account Account, operations map[operation][]effect) (r record, ok bool) {
+// decodeEntry returns the record of an event of LookupEvents. See decodeEvent.
+func decodeEntry(entry model.Value, account Account, operations map[operation][]effect) (r record, ok bool) {
 	event, err := decode.JSON([]byte(entry.At("CloudTrailEvent").Str()))
 	if err != nil {
 		return record{}, false
 	}
+	var names []string
+	for _, resource := range entry.At("Resources").Items() {
+		names = append(names, resource.At("ResourceName").Str())
+	}
+	return decodeEvent(event, names, account, operations)
+}
+
+// decodeEvent returns the record of an event, of which names are the resources that CloudTrail
+// lists. It returns false if the event changed nothing in the account, or names nothing.
+func decodeEvent(event model.Value, names []string, account Account, operations map[operation][]effect) (r record, ok bool) {
 	recipient := event.At("recipientAccountId").Text()
 	if !event.At("errorCode").IsNull() || event.At("readOnly").Text() == "true" || recipient != "" && recipient != account.Number {
 		return record{}, false
@@ -60,18 +74,18 @@ func decodeEvent(entry model.Value, account Account, operations map[operation][]
 		r.Changes = append(r.Changes, x.changes(e)...)
 	}
 	if len(r.Changes) == 0 {
-		r.Mentions = mentions(entry, event)
+		r.Mentions = mentions(names, event)
 	}
 	r.Changes = r.Changes[:min(len(r.Changes), maxPerEvent)]
-	return r, len(r.Changes)+len(r.Mentions) > 0
+	return r, r.effects() > 0
 }
 
 // mentions returns the resources that an event names: those that CloudTrail lists, and the
 // IDs of EC2 among its parameters. Other parameters may be secret.
-func mentions(entry, event model.Value) []string {
+func mentions(names []string, event model.Value) []string {
 	var all []string
-	for _, resource := range entry.At("Resources").Items() {
-		if name := resource.At("ResourceName").Str(); name != "" {
+	for _, name := range names {
+		if name != "" {
 			all = append(all, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"net/url"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/table"
@@ -47,6 +48,26 @@ func DecodePage(body []byte) (Page, error) {
 		p.Buckets = append(p.Buckets, listed)
 	}
 	return p, nil
+}
+
+// DecodeListing decodes an answer to ListObjectsV2 with encoded keys. It returns the keys, and
+// whether there are more.
+func DecodeListing(body []byte) (keys []string, more bool, err error) {
+	v, err := decodeXML(body, "ListBucketResult", table.Join(
+		text().Of("Name IsTruncated"), many(block(text().Of("Key"))).Of("Contents>Keys")))
+	if err != nil {
+		return nil, false, err
+	}
+	if v.At("Name").IsNull() || v.At("IsTruncated").IsNull() {
+		return nil, false, &UnexpectedAnswerError{"the answer is no list of objects"}
+	}
+	for _, object := range v.At("Keys").Items() {
+		// A key that cannot be decoded is none of a log file.
+		if key, err := url.QueryUnescape(object.At("Key").Str()); err == nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys, v.At("IsTruncated").Str() == "true", nil
 }
 
 // An ErrorAnswer is an error of S3.

@@ -1,0 +1,37 @@
+package cloudtrail
+
+import (
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A copied decodes events that CloudTrail leaves in a trail or in a queue. Others may be able to
+// write there, so that an event of a copy is at most likely, until the event history has it.
+type copied struct {
+	account    Account
+	operations map[operation][]effect
+	// from is the setting of the copy, place what the evidence names.
+	from, place string
+	now         time.Time
+}
+
+// decode returns the record of an event of a region. It returns false for an event of another
+// region or account, of the future, or without an effect.
+func (c *copied) decode(event model.Value, region string) (record, bool) {
+	if category := event.At("eventCategory").Str(); category != "" && category != "Management" {
+		return record{}, false
+	}
+	var names []string
+	for _, resource := range event.At("resources").Items() {
+		names = append(names, resource.At("ARN").Str())
+	}
+	r, ok := decodeEvent(event, names, c.account, c.operations)
+	if !ok || r.Region != region || event.At("recipientAccountId").Text() != c.account.Number || r.At.After(c.now.Add(delay)) {
+		return record{}, false
+	}
+	r.From, r.Actor = c.from, doubt(r.Actor)
+	r.Actor.Evidence = strings.TrimPrefix(r.Actor.Evidence+", as in "+c.place, ", ")
+	return r, true
+}

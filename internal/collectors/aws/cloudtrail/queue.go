@@ -1,0 +1,145 @@
+package cloudtrail
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/awsapi"
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
+)
+
+const (
+	// maxReceives bounds the requests of a scan, which return up to ten messages each.
+	maxReceives = 200
+	// hidden is how long received messages are hidden from other receivers: longer than a
+	// reading takes, because they are deleted after its end.
+	hidden = 2 * time.Minute
+	// retention is how long a queue keeps messages by default.
+	retention = 4 * 24 * time.Hour
+)
+
+// A queueState is since when the events of a queue are known, and when it was last read.
+type queueState struct {
+	Of           string    `json:",omitempty"`
+	Since, Until time.Time `json:",omitzero"`
+}
+
+// A drain is one reading of a queue that EventBridge fills with the events of CloudTrail.
+type drain struct {
+	copied
+
+	client Client
+	// region is that of the queue, regions are those whose events are read.
+	region, url string
+	regions     []string
+
+	found   []record
+	effects int
+	// handled are the receipts of messages with events of the account.
+	handled []string
+	// strange is the number of messages that are no events of CloudTrail, and one is the ID of
+	// one of them.
+	strange int
+	one     string
+}
+
+// sqs returns the service of queues.
+func sqs() *awsapi.Service {
+	return &awsapi.Service{ID: "sqs", Protocol: awsapi.JSON, Version: "1.0", Target: "AmazonSQS", Rate: 100}
+}
+
+// newDrain returns a reading of the queue of an ARN. The requests go to SQS in the region of
+// the ARN.
+func newDrain(c copied, client Client, arn string, regions []string) *drain {
+	parts := strings.SplitN(arn, ":", 6)
+	c.place = "the queue " + arn
+	return &drain{copied: c, client: client, region: parts[3], regions: regions,
+		url: client.Endpoint(sqs(), parts[3]) + "/" + parts[4] + "/" + parts[5]}
+}
+
+// read receives messages until there are none; more reports whether some may be left.
+func (d *drain) read(ctx context.Context) (more bool, err error) {
+	for range maxReceives {
+		answer, err := d.client.Do(ctx, d.region, &awsapi.Call{Service: sqs(), Action: "ReceiveMessage", Input: map[string]any{
+			"QueueUrl": d.url, "MaxNumberOfMessages": 10, "VisibilityTimeout": int(hidden / time.Second), "WaitTimeSeconds": 1,
+		}})
+		messages := answer.At("Messages").Items()
+		if err != nil || len(messages) == 0 {
+			return false, err
+		}
+		for _, m := range messages {
+			d.take(m)
+		}
+		if d.effects > maxEffects {
+			break
+		}
+	}
+	return true, nil
+}
+
+// take decodes a message. It is left in the queue if it is no event of CloudTrail, because the
+// queue may be the wrong one, and if its event is of another account, because another source
+// may read it.
+func (d *drain) take(message model.Value) {
+	event, err := decode.JSON([]byte(message.At("Body").Str()))
+	detail := event.At("detail")
+	region := event.At("region").Str()
+	// EventBridge accepts a source that begins with "aws." from AWS alone.
+	if err != nil || !strings.HasSuffix(event.At("detail-type").Str(), " via CloudTrail") || !strings.HasPrefix(event.At("source").Str(), "aws.") ||
+		detail.At("awsRegion").Str() != region || detail.At("eventID").Str() == "" {
+		d.strange++
+		d.one = printable.Text(message.At("MessageId").Str())
+		return
+	}
+	if event.At("account").Text() != d.account.Number {
+		return
+	}
+	d.handled = append(d.handled, message.At("ReceiptHandle").Str())
+	if r, ok := d.decode(detail, region); ok && slices.Contains(d.regions, region) {
+		d.found = append(d.found, r)
+		d.effects += r.effects()
+	}
+}
+
+// remove deletes the handled messages. Those that are not deleted are received again, and their
+// events are known then.
+func (d *drain) remove(ctx context.Context) error {
+	for batch := range slices.Chunk(d.handled, 10) {
+		entries := make([]map[string]string, len(batch))
+		for i, receipt := range batch {
+			entries[i] = map[string]string{"Id": strconv.Itoa(i), "ReceiptHandle": receipt}
+		}
+		answer, err := d.client.Do(ctx, d.region, &awsapi.Call{Service: sqs(), Action: "DeleteMessageBatch", Input: map[string]any{"QueueUrl": d.url, "Entries": entries}})
+		if err != nil {
+			return err
+		}
+		if failed := answer.At("Failed").Items(); len(failed) > 0 {
+			return errors.New(printable.Text(cmp.Or(failed[0].At("Code").Str(), "the answer has no code")))
+		}
+	}
+	return nil
+}
+
+// queueReason returns why an operation on a queue failed, and what to do.
+func queueReason(err error, right string) string {
+	text := printable.Text(err.Error())
+	switch code := awsapi.CodeOf(err); {
+	case collectors.Ended(err) != "":
+		return collectors.Ended(err)
+	case awsapi.Denied(err) && strings.Contains(strings.ToLower(text), "kms"):
+		return text + ": grant kms:Decrypt on the key of the queue"
+	case awsapi.Denied(err):
+		return text + ": grant " + right + ", also in the policy of a queue of another account"
+	case code == "QueueDoesNotExist" || strings.HasSuffix(code, "NonExistentQueue"):
+		return text + ": correct audit.queue"
+	}
+	return text
+}
