@@ -105,7 +105,7 @@ func TestCloudTrailActors(t *testing.T) {
 		expect(who, "EC2::Volume", volume, model.Deleted, "")
 	}
 	reader := cloudtrail.New(cloudtrail.Defaults(), collectors.Env{Name: "prod", CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, &cloudtrail.Pace{})
-	log := reader.Read(context.WithoutCancel(t.Context()), clients["driftd"], cloudtrail.Account{Number: trailtest.Account, Partition: "aws"}, []string{"eu-central-1"}, time.Now())
+	log := reader.Read(context.WithoutCancel(t.Context()), cloudtrail.Server{Client: clients["driftd"]}, cloudtrail.Account{Number: trailtest.Account, Partition: "aws"}, []string{"eu-central-1"}, time.Now())
 	right, wrong := 0, 0
 	for _, w := range want {
 		who := ""

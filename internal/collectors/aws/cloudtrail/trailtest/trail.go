@@ -85,6 +85,19 @@ func (t *Trail) note(region, service, key, name string, given map[string]any, an
 	}
 }
 
+// Events returns the events of a region so far, the oldest first.
+func (t *Trail) Events(region string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []string
+	for _, e := range t.events {
+		if e.region == region {
+			all = append(all, string(e.text))
+		}
+	}
+	return all
+}
+
 // lists are the names of lists of EC2 in records, and of their elements.
 func lists(name string) (list, element string) {
 	switch name {
