@@ -7,6 +7,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// maxRead bounds the size of the records that a scan reads from a queue, or from a trail for a
+// region, in bytes.
+const maxRead = 8 << 20
+
 // A copied decodes events that CloudTrail leaves in a trail or in a queue. Others may be able to
 // write there, so that an event of a copy is at most likely, until the event history has it.
 type copied struct {

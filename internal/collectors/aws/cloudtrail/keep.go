@@ -19,8 +19,8 @@ const (
 	// maxRecords bounds the kept events. Those that only a copy has are dropped first, then the
 	// oldest: others may be able to add events to a copy.
 	maxRecords = 20_000
-	// maxEffects bounds the changes and mentions of the kept events in the same way.
-	maxEffects = 100_000
+	// maxKept bounds the size of the kept events in the same way, in bytes.
+	maxKept = 32 << 20
 )
 
 // kept is the content of the file.
@@ -111,15 +111,15 @@ func (k *kept) bound(now time.Time) {
 // trim drops the oldest of some records while there are too many in all. It returns the time
 // after the last dropped one; zero for none.
 func (k *kept) trim(some func(*record) bool) (after time.Time) {
-	records, effects := len(k.Records), 0
+	records, size := len(k.Records), 0
 	for i := range k.Records {
-		effects += k.Records[i].effects()
+		size += k.Records[i].size()
 	}
 	k.Records = slices.DeleteFunc(k.Records, func(r record) bool {
-		if records <= maxRecords && effects <= maxEffects || !some(&r) {
+		if records <= maxRecords && size <= maxKept || !some(&r) {
 			return false
 		}
-		records, effects, after = records-1, effects-r.effects(), r.At.Add(time.Second)
+		records, size, after = records-1, size-r.size(), r.At.Add(time.Second)
 		return true
 	})
 	return after

@@ -41,8 +41,8 @@ type drain struct {
 	region, url string
 	regions     []string
 
-	found   []record
-	effects int
+	found []record
+	size  int
 	// handled are the receipts of messages with events of the account.
 	handled []string
 	// strange is the number of messages that are no events of CloudTrail, and one is the ID of
@@ -78,7 +78,7 @@ func (d *drain) read(ctx context.Context) (more bool, err error) {
 		for _, m := range messages {
 			d.take(m)
 		}
-		if d.effects > maxEffects {
+		if d.size > maxRead {
 			break
 		}
 	}
@@ -105,7 +105,7 @@ func (d *drain) take(message model.Value) {
 	d.handled = append(d.handled, message.At("ReceiptHandle").Str())
 	if r, ok := d.decode(detail, region); ok && slices.Contains(d.regions, region) {
 		d.found = append(d.found, r)
-		d.effects += r.effects()
+		d.size += r.size()
 	}
 }
 

@@ -23,8 +23,21 @@ type record struct {
 	From string `json:",omitempty"`
 }
 
-// effects returns the number of the changes and mentions.
-func (r *record) effects() int { return len(r.Changes) + len(r.Mentions) }
+// size returns how many bytes the record takes, roughly.
+func (r *record) size() int {
+	const each = 64
+	n := 4*each + len(r.ID) + len(r.Actor.Name) + len(r.Actor.Evidence) + len(r.Actor.Request)
+	for i := range r.Changes {
+		n += each + len(r.Changes[i].ID)
+		for _, field := range r.Changes[i].Fields {
+			n += len(field)
+		}
+	}
+	for _, name := range r.Mentions {
+		n += len(name)
+	}
+	return n
+}
 
 // A change is one effect of an event on a resource.
 type change struct {
@@ -77,7 +90,7 @@ func decodeEvent(event model.Value, names []string, account Account, operations 
 		r.Mentions = mentions(names, event)
 	}
 	r.Changes = r.Changes[:min(len(r.Changes), maxPerEvent)]
-	return r, r.effects() > 0
+	return r, len(r.Changes)+len(r.Mentions) > 0
 }
 
 // mentions returns the resources that an event names: those that CloudTrail lists, and the

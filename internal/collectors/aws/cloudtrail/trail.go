@@ -76,8 +76,8 @@ type fetch struct {
 	region                string
 	lookback              time.Duration
 
-	found   []record
-	effects int
+	found []record
+	size  int
 }
 
 // trailForm is the form of the setting: the bucket and the folder of the accounts.
@@ -135,7 +135,7 @@ func (x *fetch) read(ctx context.Context, s regionTrail) (_ regionTrail, more bo
 	// If any file can be had, the others are at fault, and not the rights.
 	had := false
 	for batch := range slices.Chunk(slices.Concat(again, names), atOnce) {
-		if x.effects > maxEffects {
+		if x.size > maxRead {
 			more = true
 			break
 		}
@@ -220,7 +220,7 @@ func (x *fetch) get(ctx context.Context, names []string) []error {
 		if errs[i] == nil {
 			x.found = append(x.found, found[i]...)
 			for j := range found[i] {
-				x.effects += found[i][j].effects()
+				x.size += found[i][j].size()
 			}
 		}
 	}
@@ -240,15 +240,15 @@ func (x *fetch) file(ctx context.Context, name string) ([]record, error) {
 		return nil, err
 	}
 	var all []record
-	effects, in := 0, x.copied
+	size, in := 0, x.copied
 	in.place = "s3://" + x.bucket + "/" + x.prefix() + name
 	err = eachEvent(content, func(event model.Value) error {
 		if r, ok := in.decode(event, x.region); ok {
 			all = append(all, r)
-			effects += r.effects()
+			size += r.size()
 		}
-		if effects > maxEffects {
-			return fmt.Errorf("it has more than %d changes", maxEffects)
+		if size > maxRead {
+			return errors.New("it has too many events")
 		}
 		return nil
 	})
