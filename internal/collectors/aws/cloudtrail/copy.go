@@ -22,9 +22,10 @@ type copied struct {
 }
 
 // decode returns the record of an event of a region. It returns false for an event of another
-// region or account, of the future, or without an effect.
+// region or account, of the future, without an effect, and for one that LookupEvents would not
+// return.
 func (c *copied) decode(event model.Value, region string) (record, bool) {
-	if category := event.At("eventCategory").Str(); category != "" && category != "Management" {
+	if category := event.At("eventCategory").Str(); category != "" && category != "Management" || event.At("readOnly").Text() != "false" {
 		return record{}, false
 	}
 	var names []string

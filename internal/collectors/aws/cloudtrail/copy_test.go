@@ -30,7 +30,7 @@ const (
 
 // made returns an event, as in a copy, that a person made a user.
 func made(minute int, who, name string) string {
-	entry, err := decode.JSON([]byte(event(minute, who, "iam", "CreateUser", fmt.Sprintf(`{"userName":%q}`, name), "null", "")))
+	entry, err := decode.JSON([]byte(event(minute, who, "iam", "CreateUser", fmt.Sprintf(`{"userName":%q}`, name), "null", `,"readOnly":false`)))
 	if err != nil {
 		panic(err)
 	}
@@ -179,8 +179,8 @@ func TestQueue(t *testing.T) {
 	if len(c.queue.messages) != 3 || !strings.Contains(c.logged.String(), "messages=2 message=m-1") {
 		t.Errorf("messages of others: %d are left; logged %s", len(c.queue.messages), &c.logged)
 	}
-	if got := log.Unknown("eu-central-1"); got != "CloudTrail's log in eu-central-1 since 2026-11-28 03:30 UTC and the events of eu-central-1 in the queue "+testQueue+
-		" since 2026-11-29 03:30 UTC have no event whose effect on it is known; events are up to 15 minutes late" {
+	if got := log.Unknown("eu-central-1"); got != "CloudTrail's log in eu-central-1 since 2026-11-28 03:30 UTC and the queue "+testQueue+
+		" for eu-central-1 since 2026-11-29 03:30 UTC have no event whose effect on it is known; events are up to 15 minutes late" {
 		t.Errorf("Unknown() = %q", got)
 	}
 	c.queue.messages = []string{message(made(29, "mallory", "b"))}
@@ -215,7 +215,7 @@ func TestQueueFailures(t *testing.T) {
 	c.queue.refused = map[string]error{"ReceiveMessage": &awsapi.Error{Status: 400, Code: "AccessDeniedException"}}
 	log = c.read(at(32))
 	c.want(log, "without the right to receive", "created IAM::User a alice likely")
-	if got := log.Unread(); !strings.HasPrefix(got, "the events of eu-central-1, us-east-1 in the queue "+testQueue+" could not be read: 400 AccessDeniedException: grant sqs:ReceiveMessage") {
+	if got := log.Unread(); !strings.HasPrefix(got, "the queue "+testQueue+" for eu-central-1, us-east-1 could not be read: 400 AccessDeniedException: grant sqs:ReceiveMessage") {
 		t.Errorf("Unread() = %q", got)
 	}
 	c.queue.refused = nil
@@ -244,7 +244,8 @@ func TestTrail(t *testing.T) {
 	c.store.objects = map[string]any{
 		key(10, "one"): zipped(made(8, "alice", "a"), made(9, "bob", "b")),
 		key(20, "two"): zipped(made(19, "carol", "c"), other(made(19, "eve", "x")), strings.ReplaceAll(made(19, "eve", "y"), "123456789012", "999999999999"),
-			strings.Replace(made(19, "eve", "z"), "{", `{"eventCategory":"Data",`, 1), made(70, "eve", "later")),
+			strings.Replace(made(19, "eve", "z"), "{", `{"eventCategory":"Data",`, 1), made(70, "eve", "later"),
+			strings.Replace(made(19, "eve", "r"), `"readOnly":false`, `"readOnly":true`, 1)),
 		key(-90, "old"):                    zipped(made(5, "eve", "old")),
 		key(20, "x-y"):                     zipped(made(19, "eve", "named")),
 		key(99, "new"):                     zipped(made(19, "eve", "future")),
@@ -256,7 +257,7 @@ func TestTrail(t *testing.T) {
 	if e := log.Events[2].Actor.Evidence; !strings.HasSuffix(e, "as in s3://audit/"+key(20, "two")) {
 		t.Errorf("evidence %q", e)
 	}
-	if got := log.Unknown("eu-central-1"); !strings.HasPrefix(got, "the log files of eu-central-1 in s3://audit/prod/AWSLogs since 2026-11-29 02:30 UTC has no event") {
+	if got := log.Unknown("eu-central-1"); !strings.HasPrefix(got, "the trail s3://audit/prod/AWSLogs for eu-central-1 since 2026-11-29 02:30 UTC has no event") {
 		t.Errorf("Unknown() = %q", got)
 	}
 	c.store.got = nil
@@ -268,7 +269,7 @@ func TestTrail(t *testing.T) {
 	c.store.refused = &awsapi.Error{Status: 403, Code: "AccessDenied"}
 	log = c.read(at(50))
 	c.want(log, "without the right", append(users, "created IAM::User d dave likely")...)
-	if got := log.Unread(); got != "the log files of eu-central-1, us-east-1 in s3://audit/prod/AWSLogs could not be read: 403 AccessDenied: "+
+	if got := log.Unread(); got != "the trail s3://audit/prod/AWSLogs for eu-central-1, us-east-1 could not be read: 403 AccessDenied: "+
 		"grant s3:ListBucket and s3:GetObject on the bucket, also in its policy if it is of another account, and set audit.trail_owner to that account" {
 		t.Errorf("Unread() = %q", got)
 	}

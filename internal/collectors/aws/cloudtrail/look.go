@@ -75,7 +75,7 @@ func (x *look) readTrail(ctx context.Context) {
 		if err != nil {
 			parts[i].unread = trailReason(err)
 		}
-		parts[i].of, parts[i].since, parts[i].left = "the log files of %s in "+x.config.Trail, s.Since, s.left(more)
+		parts[i].of, parts[i].since, parts[i].left = "the trail "+x.config.Trail+" for %s", s.Since, s.left(more)
 		states[i], fetches[i] = s, y
 	})
 	for i, region := range x.regions {
@@ -93,7 +93,7 @@ func (x *look) readQueue(ctx context.Context) {
 	}
 	d := newDrain(x.copied(x.config.Queue), x.server.Client, x.config.Queue, x.regions)
 	more, err := d.read(ctx)
-	p, s := &part{of: "the events of %s in the queue " + x.config.Queue}, &x.kept.Queue
+	p, s := &part{of: "the queue " + x.config.Queue + " for %s"}, &x.kept.Queue
 	switch {
 	case err != nil:
 		p.unread = queueReason(err, "sqs:ReceiveMessage")

@@ -153,8 +153,8 @@ func (r *Reader) Read(ctx context.Context, server Server, account Account, regio
 	x := &look{Reader: r, server: server, account: account, regions: slices.Compact(regions), now: now, operations: table(),
 		log: &Log{home: Home(account.Partition), regions: map[string][]*part{}}}
 	x.readHistory(ctx)
-	x.readTrail(ctx)
 	x.readQueue(ctx)
+	x.readTrail(ctx)
 	x.refute(ctx)
 	r.kept.bound(now)
 	err := r.save()

@@ -96,7 +96,7 @@ func (x *fetch) name() string { return x.account.Number + "_CloudTrail_" + x.reg
 const minutes = "20060102T1504Z"
 
 // timeOf returns the time in the name of a log file; zero for another file. See
-// https://docs.aws.amazon.com/awscloudtrail/latest/userguide/get-and-view-cloudtrail-log-files.html
+// https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-log-file-examples.html
 func (x *fetch) timeOf(name string) time.Time {
 	const day = "2006/01/02/"
 	if len(name) < len(day) || len(name) > 200 {
