@@ -87,7 +87,7 @@ func (p *proof) isResolved(f *model.Finding) bool {
 		return false
 	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)
-	return covered
+	return covered || !snapshot.HasKind(f.Kind)
 }
 
 // checkedAgain reports whether the scan compared what the finding shows. A check needs only the

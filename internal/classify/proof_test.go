@@ -51,18 +51,23 @@ func TestOver(t *testing.T) {
 		change  func(*Input)
 		want    bool
 	}{
-		"all was read":                         {finding, nil, true},
-		"its declaration is not of this scan":  {foreign, nil, false},
-		"its declaration left the estate":      {foreign, func(in *Input) { in.Whole = true }, true},
-		"the source left the estate":           {finding, func(in *Input) { in.Whole, in.Sources, in.Snapshots = true, nil, nil }, true},
-		"the source was not read":              {finding, func(in *Input) { in.Whole, in.Snapshots = true, nil }, false},
-		"the source may have an old copy":      {finding, func(in *Input) { in.Snapshots[0].Doubt(model.Scope{}, "no quorum") }, false},
-		"its resource was not read":            {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: key.ID}}} }, false},
-		"another resource was not read":        {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
-		"its kind was not read":                {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},
-		"a part was read again":                {part, func(in *Input) { in.Snapshots = nil }, true},
-		"a part of a declaration that was not": {part, func(in *Input) { in.Declarations = nil }, false},
-		"a part, and another one is broken":    {part, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "y"}} }, true},
+		"all was read":                        {finding, nil, true},
+		"its declaration is not of this scan": {foreign, nil, false},
+		"its declaration left the estate":     {foreign, func(in *Input) { in.Whole = true }, true},
+		"the source left the estate":          {finding, func(in *Input) { in.Whole, in.Sources, in.Snapshots = true, nil, nil }, true},
+		"the source was not read":             {finding, func(in *Input) { in.Whole, in.Snapshots = true, nil }, false},
+		"the source may have an old copy":     {finding, func(in *Input) { in.Snapshots[0].Doubt(model.Scope{}, "no quorum") }, false},
+		"its resource was not read":           {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: key.ID}}} }, false},
+		"another resource was not read":       {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
+		"its kind was not read":               {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},
+		"the source has no such kind":         {finding, func(in *Input) { in.Snapshots[0].Coverage = []model.Coverage{{Kind: "test/Other"}} }, true},
+		"the source has the kind, but did not read it": {finding, func(in *Input) {
+			in.Snapshots[0].Coverage, in.Snapshots[0].Kinds = []model.Coverage{{Kind: "test/Other"}}, map[string]*model.Kind{key.Kind: {}}
+		}, false},
+		"a group of kinds with it was not read": {finding, func(in *Input) { in.Snapshots[0].Coverage = []model.Coverage{{Kind: "test/*."}} }, false},
+		"a part was read again":                 {part, func(in *Input) { in.Snapshots = nil }, true},
+		"a part of a declaration that was not":  {part, func(in *Input) { in.Declarations = nil }, false},
+		"a part, and another one is broken":     {part, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "y"}} }, true},
 		"a part may declare it": {finding, func(in *Input) {
 			in.Declarations[0].Problems = []model.Problem{{Address: "y", Bounded: true, Extents: []model.Extent{{Kind: "kubernetes/Job.batch"}, {Place: "p"}}}}
 		}, false},

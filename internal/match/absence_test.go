@@ -36,8 +36,9 @@ func TestAbsence(t *testing.T) {
 		"its kind was read":                        {byID, model.Snapshot{Coverage: []model.Coverage{read(grouped, "")}}, ""},
 		"its kind was read in its place":           {byID, model.Snapshot{Coverage: []model.Coverage{read(grouped, "p")}}, ""},
 		"its group was read":                       {byID, model.Snapshot{Coverage: []model.Coverage{read("test/*.example.org", "")}}, ""},
-		"another group was read":                   {byID, model.Snapshot{Coverage: []model.Coverage{read("test/*.example.com", "")}}, "not read"},
-		"another kind was read":                    {byID, model.Snapshot{Coverage: []model.Coverage{read("test/Other", "")}}, "not read"},
+		"another group was read":                   {byID, model.Snapshot{Coverage: []model.Coverage{read("test/*.example.com", "")}}, "s has no kind test/Thing.example.org"},
+		"another kind was read":                    {byID, model.Snapshot{Coverage: []model.Coverage{read("test/Other", "")}}, "s has no kind test/Thing.example.org"},
+		"its kind is misspelt":                     {byID, model.Snapshot{Kinds: map[string]*model.Kind{"test/Things.example.org": {}}, Coverage: []model.Coverage{read("test/Things.example.org", "")}}, "s has no kind test/Thing.example.org: did you mean test/Things.example.org?"},
 		"its kind was read in another place":       {byID, model.Snapshot{Coverage: []model.Coverage{read(grouped, "q")}}, "not read"},
 		"nothing was read":                         {byID, model.Snapshot{}, "not read"},
 		"the place failed, all else was read":      {byID, model.Snapshot{Coverage: []model.Coverage{read("", ""), read(grouped, ""), failed(grouped, "p", "forbidden in p")}}, "forbidden in p"},
@@ -112,7 +113,7 @@ func TestSureClaims(t *testing.T) {
 		"another resource could not be read":          {whole, []model.Unread{{Ref: model.Ref{Kind: machine, ID: "9"}, Reason: "its node is down"}}, []model.Claim{managed("5", "mac=A")}, ""},
 		"the resource could not be read":              {whole, []model.Unread{{Ref: model.Ref{Kind: machine, ID: "5"}, Reason: "its node is down"}}, []model.Claim{managed("5", "mac=A")}, "its node is down"},
 		"the other kind of the inventory is not read": {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, []model.Claim{managed("5", "mac=A")}, ""},
-		"no claim has the ID":                         {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, nil, "not read"},
+		"no claim has the ID":                         {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, nil, "s has no kind pve/machine/label"},
 	} {
 		snapshot := model.Snapshot{Source: "s", Coverage: tc.coverage, Unread: tc.unread}
 		subjects := Match(snapshot, estate(tc.tool, []model.Claim{entry("x", "mac=A")}))

@@ -3,10 +3,12 @@ package match
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/suggest"
 )
 
 // An identified is an identity of a resource of a kind.
@@ -317,8 +319,10 @@ func absenceDoubt(snapshot *model.Snapshot, c *model.Claim) string {
 		return snapshot.Unread[i].Reason
 	}
 	for _, kind := range kinds(c) {
-		if covered, reason := snapshot.Covers(kind, c.Place); !covered {
+		if covered, reason := snapshot.Covers(kind, c.Place); !covered && snapshot.HasKind(kind) {
 			return cmp.Or(reason, "not read")
+		} else if !covered {
+			return noKind(snapshot, kind)
 		}
 	}
 	if !c.ByIdentity {
@@ -333,6 +337,15 @@ func absenceDoubt(snapshot *model.Snapshot, c *model.Claim) string {
 		}
 	}
 	return ""
+}
+
+// noKind returns the reason for a kind that the source does not have, such as a misspelt one.
+func noKind(snapshot *model.Snapshot, kind string) string {
+	reason := snapshot.Source + " has no kind " + kind
+	if near, ok := suggest.Word(kind, slices.Sorted(maps.Keys(snapshot.Kinds))); ok {
+		reason += ": did you mean " + near + "?"
+	}
+	return reason
 }
 
 // mayMatch reports whether a claim may be on a resource that could not be read. It is not

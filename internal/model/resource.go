@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -415,12 +416,7 @@ func (c Coverage) Failed() bool { return !c.Complete && !c.Skipped }
 // Covers reports whether the snapshot fully read the scope of resources of this kind and
 // place, and if not, why. The default place is Home.
 func (s *Snapshot) Covers(kind, place string) (bool, string) {
-	wildcard := ""
-	if typ, name, ok := strings.Cut(kind, "/"); ok {
-		_, group, _ := strings.Cut(name, ".")
-		wildcard = typ + "/*." + group
-	}
-	for _, want := range []Coverage{{Kind: kind, Place: cmp.Or(place, s.Home)}, {Kind: kind}, {Kind: wildcard}, {}} {
+	for _, want := range []Coverage{{Kind: kind, Place: cmp.Or(place, s.Home)}, {Kind: kind}, {Kind: wildcardOf(kind)}, {}} {
 		for i := range s.Coverage {
 			if c := &s.Coverage[i]; c.Kind == want.Kind && c.Place == want.Place {
 				return c.Complete, c.Reason
@@ -428,6 +424,24 @@ func (s *Snapshot) Covers(kind, place string) (bool, string) {
 		}
 	}
 	return false, "not read"
+}
+
+// HasKind reports whether the source may have resources of the kind: it is among Kinds, or a scope of
+// Coverage includes it. A snapshot without any scope proves nothing.
+func (s *Snapshot) HasKind(kind string) bool {
+	return s.Kinds[kind] != nil || len(s.Coverage) == 0 || slices.ContainsFunc(s.Coverage, func(c Coverage) bool {
+		return c.Kind == kind || c.Kind == wildcardOf(kind) || c.Kind == ""
+	})
+}
+
+// wildcardOf returns the name that Coverage uses for all kinds of the group of a kind.
+func wildcardOf(kind string) string {
+	typ, name, ok := strings.Cut(kind, "/")
+	if !ok {
+		return ""
+	}
+	_, group, _ := strings.Cut(name, ".")
+	return typ + "/*." + group
 }
 
 // A Subject is a live resource with every claim on it, or the claims on a resource that is

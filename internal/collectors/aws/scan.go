@@ -208,6 +208,7 @@ func (b *bucket) record(k *normalize.Kind, value model.Value, err error) {
 // snapshot returns the results as a snapshot.
 func (sc *scan) snapshot() model.Snapshot {
 	s := model.Snapshot{Source: sc.source, Taken: sc.taken, Coverage: sc.coverage(), Kinds: normalize.Schemas(), Version: sc.server}
+	maps.Copy(s.Kinds, catalogue.Schemas())
 	for _, b := range sc.buckets {
 		if !b.deleted {
 			s.Resources = append(s.Resources, b.Resources(sc.source)...)
@@ -217,7 +218,6 @@ func (sc *scan) snapshot() model.Snapshot {
 		s.Resources, s.Unread = catalogue.Join(sc.estate.pages, s.Resources, sc.estate.gap)
 		sc.estate.pages = nil
 		s.Unread = append(s.Unread, sc.estate.unread...)
-		maps.Copy(s.Kinds, catalogue.Schemas())
 		slices.SortFunc(s.Unread, func(a, b model.Unread) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
 	}
 	slices.SortFunc(s.Resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
