@@ -109,9 +109,11 @@ type fakeQueue struct {
 	messages []string
 	hidden   map[string]bool
 	refused  map[string]error
+	// stuck is a message that is not deleted.
+	stuck string
 }
 
-func (f *fakeQueue) Do(_ context.Context, region string, call *awsapi.Call) (model.Value, error) {
+func (f *fakeQueue) Do(_ context.Context, region string, call *awsapi.Call) (v model.Value, err error) {
 	if region != "eu-central-1" || call.Input["QueueUrl"] != "https://sqs.example.org/123456789012/driftd" {
 		return model.Value{}, fmt.Errorf("another queue: %s %v", region, call.Input)
 	}
@@ -119,7 +121,11 @@ func (f *fakeQueue) Do(_ context.Context, region string, call *awsapi.Call) (mod
 		return model.Value{}, err
 	}
 	if entries, ok := call.Input["Entries"].([]map[string]string); ok {
-		for _, e := range entries {
+		for i, e := range entries {
+			if f.stuck == e["ReceiptHandle"] {
+				defer func() { v, err = decode.JSON(fmt.Appendf(nil, `{"Failed":[{"Id":"%d","Code":"InternalError"}]}`, i)) }()
+				continue
+			}
 			f.messages = slices.DeleteFunc(f.messages, func(m string) bool { return m == e["ReceiptHandle"] })
 		}
 		return decode.JSON([]byte(`{"Successful":[]}`))
@@ -233,6 +239,31 @@ func TestQueueFailures(t *testing.T) {
 	c.want(c.read(at(34)), "without any folder", "created IAM::User a alice likely")
 	if len(c.queue.messages) != 1 {
 		t.Error("a message is deleted although its event is not kept")
+	}
+}
+
+// TestQueueBounds receives more messages than a scan may in several scans, and deletes what it can.
+func TestQueueBounds(t *testing.T) {
+	t.Parallel()
+	c := newCopies(t, Config{Queue: testQueue})
+	for i := range 10*maxReceives + 5 {
+		c.queue.messages = append(c.queue.messages, message(made(i%30, "alice", fmt.Sprint("u", i))))
+	}
+	c.queue.stuck = c.queue.messages[3]
+	log := c.read(at(30))
+	if got := log.Unknown("eu-central-1"); len(log.Events) != 10*maxReceives || len(c.queue.messages) != 6 || !strings.Contains(got, "its messages could not be deleted: InternalError") {
+		t.Errorf("%d events, %d messages are left, %q", len(log.Events), len(c.queue.messages), got)
+	}
+	c.queue.stuck = ""
+	log = c.read(at(31))
+	if got := log.Unknown("eu-central-1"); len(log.Events) != 10*maxReceives+5 || len(c.queue.messages) > 0 || strings.Contains(got, "messages") {
+		t.Errorf("%d events, %d messages are left, %q", len(log.Events), len(c.queue.messages), got)
+	}
+	if got := c.read(at(32)).Unknown("eu-central-1"); !strings.Contains(got, "since 2026-11-29 03:30 UTC has") {
+		t.Errorf("Unknown() = %q", got)
+	}
+	if got := c.read(at(32).Add(retention + time.Minute)).Unknown("eu-central-1"); !strings.Contains(got, "since 2026-12-03 03:33 UTC has") {
+		t.Errorf("after a long pause, Unknown() = %q", got)
 	}
 }
 
@@ -362,6 +393,25 @@ func FuzzEachEvent(f *testing.F) {
 	f.Add([]byte(`{"Records":[{"a":1}]}`))
 	f.Fuzz(func(_ *testing.T, content []byte) {
 		_ = eachEvent(content, func(model.Value) error { return nil })
+	})
+}
+
+func FuzzTake(f *testing.F) {
+	f.Add(message(made(1, "alice", "a")))
+	f.Add(message(made(1, "alice", "a"))[1:])
+	f.Add(message(strings.ReplaceAll(made(1, "alice", "a"), "123456789012", "999999999999")))
+	operations := table()
+	f.Fuzz(func(t *testing.T, body string) {
+		d := &drain{copied: copied{account: Account{"123456789012", "aws"}, operations: operations, from: testQueue, now: at(30)}, regions: []string{"eu-central-1"}}
+		d.take(model.MapOf(model.Field{Name: "Body", Value: model.StringOf(body)}, model.Field{Name: "ReceiptHandle", Value: model.StringOf("r")}))
+		if len(d.found) > len(d.handled) || d.strange+len(d.handled) > 1 {
+			t.Errorf("%d events, %d messages to delete, %d strange ones", len(d.found), len(d.handled), d.strange)
+		}
+		for _, r := range d.found {
+			if r.From == "" || r.Actor.Confidence == model.Exact || r.At.After(at(50)) {
+				t.Errorf("record %+v", r)
+			}
+		}
 	})
 }
 

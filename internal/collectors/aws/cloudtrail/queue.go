@@ -19,8 +19,8 @@ import (
 const (
 	// maxReceives bounds the requests of a scan, which return up to ten messages each.
 	maxReceives = 200
-	// hidden is how long received messages are hidden from other receivers: longer than a
-	// reading takes, because they are deleted after its end.
+	// hidden is how long received messages are hidden: longer than a reading of the queue takes,
+	// so that it receives none twice.
 	hidden = 2 * time.Minute
 	// retention is how long a queue keeps messages by default.
 	retention = 4 * 24 * time.Hour
@@ -112,6 +112,7 @@ func (d *drain) take(message model.Value) {
 // remove deletes the handled messages. Those that are not deleted are received again, and their
 // events are known then.
 func (d *drain) remove(ctx context.Context) error {
+	var left error
 	for batch := range slices.Chunk(d.handled, 10) {
 		entries := make([]map[string]string, len(batch))
 		for i, receipt := range batch {
@@ -122,10 +123,10 @@ func (d *drain) remove(ctx context.Context) error {
 			return err
 		}
 		if failed := answer.At("Failed").Items(); len(failed) > 0 {
-			return errors.New(printable.Text(cmp.Or(failed[0].At("Code").Str(), "the answer has no code")))
+			left = errors.New(printable.Text(cmp.Or(failed[0].At("Code").Str(), "the answer has no code")))
 		}
 	}
-	return nil
+	return left
 }
 
 // queueReason returns why an operation on a queue failed, and what to do.
