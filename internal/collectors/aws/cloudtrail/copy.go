@@ -30,7 +30,8 @@ func (c *copied) decode(event model.Value, region string) (record, bool) {
 	}
 	var names []string
 	for _, resource := range event.At("resources").Items() {
-		names = append(names, resource.At("ARN").Str())
+		arn := resource.At("ARN").Str()
+		names = append(names, arn, arn[strings.LastIndexAny(arn, "/:")+1:])
 	}
 	r, ok := decodeEvent(event, names, c.account, c.operations)
 	if !ok || r.Region != region || event.At("recipientAccountId").Text() != c.account.Number || r.At.After(c.now.Add(delay)) {

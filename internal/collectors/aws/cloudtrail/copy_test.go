@@ -306,6 +306,15 @@ func TestTrail(t *testing.T) {
 	}
 }
 
+// TestCopyMentions makes an edit likely by a later event with an unknown effect that names the resource by its ARN.
+func TestCopyMentions(t *testing.T) {
+	t.Parallel()
+	c := newCopies(t, Config{Pages: 4, Queue: testQueue})
+	c.queue.messages = []string{message(strings.Replace(made(29, "bob", "x"), `"CreateUser"`, `"Unknown","resources":[{"ARN":"arn:aws:iam::123456789012:role/admin/r"}]`, 1))}
+	edit := event(28, "alice", "iam", "UpdateAssumeRolePolicy", `{"roleName":"r"}`, "null", "")
+	c.want(c.read(at(30), edit), "named later", "edited IAM::Role r assume_role_policy,public alice likely")
+}
+
 func TestTrailFailures(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t, Config{Trail: testTrail})
