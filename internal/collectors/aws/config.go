@@ -47,6 +47,8 @@ type Config struct {
 	Account string `mapstructure:"account"`
 	// Buckets are the names of the buckets to read; empty for all.
 	Buckets []string `mapstructure:"buckets"`
+	// MaxKeyAge is the age at which an active access key fails the check aws/key-age; 0 for none.
+	MaxKeyAge time.Duration `mapstructure:"max_key_age"`
 	// ExcludeKinds are patterns of kinds that are not read ("AWS::S3::Bucket.Accelerate*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
 	// Audit configures the reading of CloudTrail, which has who changed something.
@@ -90,6 +92,9 @@ func (c Config) checkLimits() error {
 	}
 	if c.Rate < 0 {
 		return errors.New("setting rate must not be below 0; 0 switches it off")
+	}
+	if c.MaxKeyAge != 0 && c.MaxKeyAge < 24*time.Hour {
+		return errors.New("setting max_key_age must be at least 24h; 0 switches it off")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/collectors"
@@ -22,6 +23,7 @@ type estate struct {
 	brief   bool
 	client  *awsapi.Client
 	who     awsapi.Identity
+	taken   time.Time
 	regions []string
 	lists   []*catalogue.List
 
@@ -45,7 +47,7 @@ func newEstate(ctx context.Context, sc *scan) (*estate, error) {
 		return nil, &accountError{want: want, got: who.Account, arn: printable.Text(who.ARN)}
 	}
 	return &estate{
-		config: sc.config, source: sc.source, brief: sc.brief, client: client, who: who, gaps: map[model.Scope]gap{},
+		config: sc.config, source: sc.source, brief: sc.brief, taken: sc.taken, client: client, who: who, gaps: map[model.Scope]gap{},
 		regions: sc.config.regions(client.Config.Region), lists: sc.config.lists(),
 	}, nil
 }
@@ -82,7 +84,10 @@ func (e *estate) env(l *catalogue.List, region string) catalogue.Env {
 	if l.Call.Service.Global {
 		place = catalogue.Global
 	}
-	return catalogue.Env{Source: e.source, Place: place, Texts: map[string]string{"region": region, "account": e.who.Account, "partition": e.who.Partition}}
+	return catalogue.Env{
+		Source: e.source, Place: place, Texts: map[string]string{"region": region, "account": e.who.Account, "partition": e.who.Partition},
+		MaxKeyAge: e.config.MaxKeyAge, Now: e.taken,
+	}
 }
 
 // add adds what a job has read.

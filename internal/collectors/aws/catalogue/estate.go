@@ -36,6 +36,8 @@ type entry struct {
 	// parent and maker are the IDs of the resources of kind.Parent and kind.Maker, or "".
 	parent, maker string
 	systemOwned   string
+	// expired reports whether it is a credential that is older than Env.MaxKeyAge.
+	expired bool
 }
 
 // pending is the index of an entry that is usual if In is a default of AWS.
@@ -64,6 +66,9 @@ type Env struct {
 	// Texts are region, account and partition.
 	Texts map[string]string
 	Place string
+	// MaxKeyAge is the age at which a credential has to be replaced; 0 for none. Now is the time of the scan.
+	MaxKeyAge time.Duration
+	Now       time.Time
 }
 
 // Add adds the resources of a row.
@@ -98,6 +103,7 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 			e.identities = append(e.identities, model.Identity{By: identity[0], Value: text})
 		}
 	}
+	e.expired = len(k.Rotated) > 0 && model.HoldsAll(k.Rotated, row) && env.isExpired(e.created)
 	p.judge(&e, row)
 	e.systemOwned = cmp.Or(e.systemOwned, ownerByTags(all))
 	p.entries = append(p.entries, e)
@@ -249,6 +255,9 @@ func (j *joiner) resource(e *entry) model.Resource {
 	r := model.Resource{
 		Key: model.Key{Source: e.env.Source, Kind: j.fullName(e.kind.Name), ID: e.id}, Place: e.env.Place, Name: e.name, Value: e.value,
 		Identities: e.identities, Created: e.created, WriterUnknown: WriterUnknown, SystemOwned: e.systemOwned,
+	}
+	if e.expired {
+		r.Violations = []model.Violation{e.env.expired(e.created)}
 	}
 	if e.parent != "" {
 		r.Parent = model.Ref{Kind: j.fullName(e.kind.Parent.Kind), ID: e.parent}

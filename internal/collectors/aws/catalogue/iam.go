@@ -27,7 +27,7 @@ func identities() []*List {
 		slices.Concat(principals(), policies())...)
 	keys := iam("ListAccessKeys", "AccessKeyMetadata", map[string]any{"UserName": "{UserName}"}, &Kind{
 		Name: "IAM::AccessKey", ID: "{AccessKeyId}", Label: "{UserName} {AccessKeyId}", Parent: Reference{"IAM::User", "{UserName}"}, Created: "CreateDate",
-		Fields: text().Of("UserName>user Status>status"),
+		Rotated: is("Status", "Active"), Fields: text().Of("UserName>user Status>status"),
 		Rules: slices.Concat(
 			table.Rate(model.Medium, "an access key that is switched off", "", table.Unmanaged(), table.Is("status", "Inactive")),
 			table.Rate(model.High, "whoever has it acts as the user", "", table.Unmanaged())),

@@ -73,6 +73,9 @@ type Kind struct {
 	Identities [][2]string
 	// Created is the path of the time of creation.
 	Created string
+	// Rotated are conditions on the rows of credentials that have to be replaced before Env.MaxKeyAge; empty for
+	// kinds that are no such credentials.
+	Rotated []model.Condition
 	// Tags is the path of the tags. Tagged reports instead that the service does not return
 	// them: those of the tagging API count.
 	Tags   string
