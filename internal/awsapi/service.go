@@ -96,6 +96,9 @@ func partitionOf(region string) partition {
 	return all[len(all)-1]
 }
 
+// Home returns the region in whose name requests to global services are signed, in the partition of a region.
+func Home(region string) string { return partitionOf(region).home }
+
 // endpoint returns the URL of a service in a region, and the region in whose name requests
 // to it are signed. A compatible server has one URL for all.
 func (s *Service) endpoint(base, region string) (url, signed string) {

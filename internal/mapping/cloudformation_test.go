@@ -13,7 +13,7 @@ import (
 // unnamed returns the kinds of AWS that CloudFormation has no type for. They are named in the same
 // form.
 func unnamed() []string {
-	return []string{"AWS::EC2::Image", "AWS::EC2::ImagePermission", "AWS::EC2::SecurityGroupRule", "AWS::EC2::Snapshot", "AWS::EC2::SnapshotPermission",
+	return []string{"AWS::EC2::Image", "AWS::EC2::ImagePermission", "AWS::EC2::ImageShare", "AWS::EC2::SecurityGroupRule", "AWS::EC2::Snapshot", "AWS::EC2::SnapshotPermission", "AWS::EC2::SnapshotShare",
 		"AWS::IAM::AccountPasswordPolicy", "AWS::IAM::GroupPolicyAttachment", "AWS::IAM::LoginProfile", "AWS::IAM::RolePolicyAttachment", "AWS::IAM::UserPolicyAttachment"}
 }
 

@@ -3,6 +3,7 @@ package aws
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -47,8 +48,12 @@ type Config struct {
 	Account string `mapstructure:"account"`
 	// Buckets are the names of the buckets to read; empty for all.
 	Buckets []string `mapstructure:"buckets"`
+	// Shares has the accounts read that each snapshot and image is shared with, with one request for each.
+	Shares bool `mapstructure:"shares"`
 	// MaxKeyAge is the age at which an active access key fails the check aws/key-age; 0 for none.
 	MaxKeyAge time.Duration `mapstructure:"max_key_age"`
+	// CloudControl are further types of CloudFormation that Cloud Control lists ("AWS::Backup::BackupVault").
+	CloudControl []string `mapstructure:"cloud_control"`
 	// ExcludeKinds are patterns of kinds that are not read ("AWS::S3::Bucket.Accelerate*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
 	// Audit configures the reading of CloudTrail, which has who changed something.
@@ -69,7 +74,7 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
-	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.checkScope(), c.Audit.Check())
+	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.checkScope(), c.checkTypes(), c.Audit.Check())
 }
 
 func (c Config) checkEndpoint() error {
@@ -139,6 +144,23 @@ func (c Config) checkScope() error {
 	return nil
 }
 
+// checkTypes checks the types that Cloud Control lists. One that is read anyway would be read twice.
+func (c Config) checkTypes() error {
+	read := catalogue.Schemas()
+	maps.Copy(read, normalize.Schemas())
+	for i, name := range c.CloudControl {
+		switch {
+		case !regexp.MustCompile(`^AWS::[A-Za-z0-9]+::[A-Za-z0-9]+$`).MatchString(name):
+			return fmt.Errorf("setting cloud_control: %q is not a type of CloudFormation: want one such as AWS::Backup::BackupVault", name)
+		case slices.Contains(c.CloudControl[:i], name):
+			return fmt.Errorf("setting cloud_control: %s stands there twice", name)
+		case read[Type+"/"+name] != nil:
+			return fmt.Errorf("setting cloud_control: %s is read without it, with more of its fields: remove it", name)
+		}
+	}
+	return nil
+}
+
 // s3 is the service of buckets, which are not read with lists.
 const s3Service = "s3"
 
@@ -154,8 +176,12 @@ func knownServices() []string {
 	return slices.Compact(all)
 }
 
-// reads reports whether a service is read. Most servers at an endpoint have only S3.
+// reads reports whether a service is read. Most servers at an endpoint have only S3. Of Cloud Control
+// there are only the lists of the types that are named.
 func (c Config) reads(service string) bool {
+	if service == catalogue.CloudControlService {
+		return true
+	}
 	if len(c.Services) > 0 {
 		return slices.Contains(c.Services, service)
 	}
@@ -167,13 +193,11 @@ func (c Config) reads(service string) bool {
 func (c Config) lists() []*catalogue.List {
 	var all []*catalogue.List
 	tagged := false
-	for _, l := range catalogue.Lists() {
+	for _, l := range c.catalogue() {
 		if !c.reads(l.Call.Service.ID) && !(l.Carries() && tagged) {
 			continue
 		}
-		l = l.Without(func(k *catalogue.Kind) bool {
-			return !k.IsCarrier() && collectors.Excludes(c.ExcludeKinds, k.FullName())
-		})
+		l = l.Without(func(k *catalogue.Kind) bool { return c.leavesOutOf(k) != "" })
 		if l != nil {
 			all = append(all, l)
 			tagged = tagged || slices.ContainsFunc(l.AllKinds(), func(k *catalogue.Kind) bool { return k.Tagged })
@@ -184,16 +208,35 @@ func (c Config) lists() []*catalogue.List {
 
 // leavesOut returns the setting that leaves out a kind; "" if it is read.
 func (c Config) leavesOut(kind string) string {
-	for _, l := range catalogue.Lists() {
-		if slices.ContainsFunc(l.AllKinds(), func(k *catalogue.Kind) bool { return k.FullName() == kind }) && c.reads(l.Call.Service.ID) {
-			if collectors.Excludes(c.ExcludeKinds, kind) {
-				return "left out by exclude_kinds"
-			}
-			return ""
+	for _, l := range c.catalogue() {
+		all := l.AllKinds()
+		if i := slices.IndexFunc(all, func(k *catalogue.Kind) bool { return k.FullName() == kind }); i >= 0 && c.reads(l.Call.Service.ID) {
+			return c.leavesOutOf(all[i])
 		}
 	}
 	return "left out by services"
 }
+
+// leavesOutOf returns the setting that leaves out a kind of a service that is read; "" if it is read.
+func (c Config) leavesOutOf(k *catalogue.Kind) string {
+	switch {
+	case k.IsCarrier():
+		return ""
+	case collectors.Excludes(c.ExcludeKinds, k.FullName()):
+		return "left out by exclude_kinds"
+	case k.Shares && !c.Shares:
+		return "read with the setting shares only: set shares: true"
+	}
+	return ""
+}
+
+// catalogue returns the lists of all kinds, also of those that are not read. That of the tags comes last.
+func (c Config) catalogue() []*catalogue.List {
+	return slices.Concat(c.further(), catalogue.Lists())
+}
+
+// further returns the lists of the types that the configuration names.
+func (c Config) further() []*catalogue.List { return catalogue.CloudControl(c.CloudControl) }
 
 // regions returns the regions that are read. found is the one of the SDK's configuration.
 func (c Config) regions(found string) []string {

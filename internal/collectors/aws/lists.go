@@ -65,8 +65,8 @@ func (e *estate) read(ctx context.Context) {
 	var jobs []job
 	for _, l := range e.lists {
 		regions := e.regions
-		if l.Call.Service.Global {
-			regions = regions[:1]
+		if l.IsGlobal() {
+			regions = []string{e.home()}
 		}
 		for _, region := range regions {
 			jobs = append(jobs, job{l, e.env(l, region), region})
@@ -81,14 +81,19 @@ func (e *estate) read(ctx context.Context) {
 
 func (e *estate) env(l *catalogue.List, region string) catalogue.Env {
 	place := region
-	if l.Call.Service.Global {
+	texts := map[string]string{"region": region, "account": e.who.Account, "partition": e.who.Partition}
+	if l.IsGlobal() {
 		place = catalogue.Global
+		delete(texts, "region")
 	}
 	return catalogue.Env{
-		Source: e.source, Place: place, Texts: map[string]string{"region": region, "account": e.who.Account, "partition": e.who.Partition},
+		Source: e.source, Place: place, Texts: texts,
 		MaxKeyAge: e.config.MaxKeyAge, Now: e.taken,
 	}
 }
+
+// home returns the region in which requests for what belongs to no region are sent.
+func (e *estate) home() string { return awsapi.Home(e.regions[0]) }
 
 // add adds what a job has read.
 func (e *estate) add(r *reading) {
@@ -219,7 +224,12 @@ func (e *estate) reason(l *catalogue.List, place string, err error) string {
 		return ended
 	}
 	var next string
+	byType := l.Call.Service.ID == catalogue.CloudControlService
 	switch {
+	case byType && slices.Contains([]string{"TypeNotFoundException", "UnsupportedActionException", "InvalidRequestException"}, awsapi.CodeOf(err)):
+		next = "Cloud Control has no list of all resources of this type here: remove it from cloud_control"
+	case byType && awsapi.Denied(err) && !awsapi.DeniedByOrganization(err):
+		next = "grant " + l.Rights + " and the rights to list that the type needs"
 	case awsapi.DeniedByOrganization(err):
 		next = "a policy of the organization denies it: allow " + l.Rights + " there, or exclude the kinds with exclude_kinds"
 	case awsapi.Denied(err):
@@ -240,6 +250,11 @@ func (e *estate) reason(l *catalogue.List, place string, err error) string {
 
 // gap returns why a kind was not read in a place; "" if it was.
 func (e *estate) gap(kind, place string) string {
+	if kind == catalogue.Tags && place == catalogue.Global {
+		if place = e.home(); !slices.Contains(e.regions, place) {
+			return "the tags of what belongs to no region are read in " + place + ": add it to regions"
+		}
+	}
 	if g, ok := e.gaps[model.Scope{Kind: kind, Place: place}]; ok {
 		return g.reason
 	}
@@ -256,11 +271,11 @@ func (e *estate) gap(kind, place string) string {
 func (e *estate) coverage() []model.Coverage {
 	var all []model.Coverage
 	seen := map[string]bool{}
-	for _, l := range catalogue.Lists() {
+	for _, l := range e.config.catalogue() {
 		for _, k := range l.AllKinds() {
 			if kind := k.FullName(); !seen[kind] && !k.IsCarrier() {
 				seen[kind] = true
-				all = append(all, e.coverageOf(kind, l.Call.Service.Global)...)
+				all = append(all, e.coverageOf(kind, l.IsGlobal())...)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +25,8 @@ var update = flag.Bool("update", false, "write the golden files")
 // Answers in the form of the documentation, where moto has none.
 const (
 	analyzers = `{"analyzers":[{"arn":"arn:aws:access-analyzer:eu-central-1:123456789012:analyzer/a","name":"a","type":"ACCOUNT","createdAt":"2024-05-01T10:00:00Z","status":"ACTIVE","tags":{}}]}`
+	snapshot  = `<DescribeSnapshotAttributeResponse><snapshotId>snap-1</snapshotId><createVolumePermission><item><group>all</group></item><item><userId>111122223333</userId></item></createVolumePermission></DescribeSnapshotAttributeResponse>`
+	image     = `<DescribeImageAttributeResponse><imageId>ami-1</imageId><launchPermission><item><organizationArn>arn:aws:organizations::111122223333:organization/o-1</organizationArn></item></launchPermission></DescribeImageAttributeResponse>`
 	urls      = `{"FunctionUrlConfigs":[{"FunctionUrl":"https://x.lambda-url.eu-central-1.on.aws/","FunctionArn":"arn:aws:lambda:eu-central-1:123456789012:function:f","CreationTime":"2024-05-01T10:00:00Z","AuthType":"NONE"}]}`
 )
 
@@ -33,6 +36,8 @@ func wholeEstate(t *testing.T) *recording {
 	r := loadRecording(t)
 	r.instead["access-analyzer"] = recorded{http.StatusOK, analyzers}
 	r.instead["/urls"] = recorded{http.StatusOK, urls}
+	r.instead["Action=DescribeSnapshotAttribute"] = recorded{http.StatusOK, snapshot}
+	r.instead["Action=DescribeImageAttribute"] = recorded{http.StatusOK, image}
 	return r
 }
 
@@ -47,13 +52,19 @@ func estateConfig(t *testing.T, url string) Config {
 
 func collectEstate(t *testing.T, handler http.Handler, change func(*Config)) (model.Snapshot, error) {
 	t.Helper()
+	return openEstate(t, handler, change).Collect(t.Context())
+}
+
+// openEstate returns a collector of what a handler answers.
+func openEstate(t *testing.T, handler http.Handler, change func(*Config)) *inventory {
+	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	c := estateConfig(t, server.URL)
 	if change != nil {
 		change(&c)
 	}
-	return testInventory(t, c).Collect(t.Context())
+	return testInventory(t, c)
 }
 
 // rate returns the severity of a resource that no declaration manages.
@@ -67,7 +78,7 @@ func rate(s *model.Snapshot, r *model.Resource) string {
 func TestEstate(t *testing.T) {
 	t.Parallel()
 	recording := wholeEstate(t)
-	s, err := collectEstate(t, recording, nil)
+	s, err := collectEstate(t, recording, func(c *Config) { c.Shares = true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +160,15 @@ func TestEstateGaps(t *testing.T) {
 			"EC2::SecurityGroupRule", "eu-central-1", "400 InvalidGroup.NotFound: no",
 		},
 		{
+			"shares of an image", "Action=DescribeImageAttribute", recorded{http.StatusForbidden, fmt.Sprintf(denied, "")},
+			"EC2::ImageShare", "eu-central-1", "grant ec2:DescribeImageAttribute",
+		},
+		{
+			"shares without an account", "Action=DescribeSnapshotAttribute",
+			recorded{http.StatusOK, `<DescribeSnapshotAttributeResponse><createVolumePermission><item><x>1</x></item></createVolumePermission></DescribeSnapshotAttributeResponse>`},
+			"EC2::SnapshotShare", "eu-central-1", "an entry of EC2::SnapshotShare has no id",
+		},
+		{
 			"another document", "Action=DescribeVolumes", recorded{http.StatusOK, `<DescribeVolumesResponse><volumes/></DescribeVolumesResponse>`},
 			"EC2::Volume", "eu-central-1", "the answer to DescribeVolumes has no list volumeSet",
 		},
@@ -159,7 +179,7 @@ func TestEstateGaps(t *testing.T) {
 	} {
 		recording := wholeEstate(t)
 		recording.instead[test.request] = test.answer
-		s, err := collectEstate(t, recording, nil)
+		s, err := collectEstate(t, recording, func(c *Config) { c.Shares = true })
 		if err != nil {
 			t.Errorf("%s: Collect() = %v", test.reason, err)
 			continue
@@ -243,6 +263,8 @@ func TestScope(t *testing.T) {
 		{"another service", func(c *Config) { c.Services = []string{"ec2"} }, "IAM::User", "", false, "left out by services"},
 		{"tags come along", func(c *Config) { c.Services = []string{"sqs"} }, "SQS::Queue", "eu-central-1", true, ""},
 		{"an excluded kind", func(c *Config) { c.ExcludeKinds = []string{"AWS::EC2::*"} }, "EC2::VPC", "eu-central-1", false, "left out by exclude_kinds"},
+		{"shares", func(*Config) {}, "EC2::SnapshotShare", "eu-central-1", false, "read with the setting shares only: set shares: true"},
+		{"shares that are read", func(c *Config) { c.Shares = true }, "EC2::SnapshotShare", "eu-central-1", true, ""},
 		{"a region that is not read", func(*Config) {}, "EC2::VPC", "us-east-1", false, "only the regions eu-central-1 are read: set regions"},
 		{"an unknown region", func(*Config) {}, "EC2::VPC", "", false, "only the regions eu-central-1 are read: set regions"},
 		{"a global kind", func(*Config) {}, "IAM::User", "", true, ""},
@@ -284,6 +306,11 @@ func TestCheckScope(t *testing.T) {
 		{"region is missing", func(c *Config) { c.Regions = []string{"us-east-1"} }, "setting regions lacks eu-central-1"},
 		{"an unknown service", func(c *Config) { c.Services = []string{"ec3"} }, `"ec3" is not one of access-analyzer, cloudtrail`},
 		{"an external id alone", func(c *Config) { c.ExternalID = "x" }, "set assume_role"},
+		{"a short age", func(c *Config) { c.MaxKeyAge = time.Hour }, "setting max_key_age must be at least 24h"},
+		{"no type", func(c *Config) { c.CloudControl = []string{"aws_backup_vault"} }, `"aws_backup_vault" is not a type of CloudFormation`},
+		{"a type twice", func(c *Config) { c.CloudControl = []string{"AWS::Backup::BackupVault", "AWS::Backup::BackupVault"} }, "AWS::Backup::BackupVault stands there twice"},
+		{"a type of the catalogue", func(c *Config) { c.CloudControl = []string{"AWS::EC2::VPC"} }, "AWS::EC2::VPC is read without it"},
+		{"a type of a bucket", func(c *Config) { c.CloudControl = []string{"AWS::S3::Bucket"} }, "AWS::S3::Bucket is read without it"},
 		{"no role", func(c *Config) { c.AssumeRole = "driftd" }, "setting assume_role is not a role"},
 	} {
 		c := Defaults()

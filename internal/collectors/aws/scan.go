@@ -208,14 +208,14 @@ func (b *bucket) record(k *normalize.Kind, value model.Value, err error) {
 // snapshot returns the results as a snapshot.
 func (sc *scan) snapshot() model.Snapshot {
 	s := model.Snapshot{Source: sc.source, Taken: sc.taken, Coverage: sc.coverage(), Kinds: normalize.Schemas(), Version: sc.server}
-	maps.Copy(s.Kinds, catalogue.Schemas())
+	maps.Copy(s.Kinds, catalogue.Schemas(sc.config.further()...))
 	for _, b := range sc.buckets {
 		if !b.deleted {
 			s.Resources = append(s.Resources, b.Resources(sc.source)...)
 		}
 	}
 	if sc.estate != nil {
-		s.Resources, s.Unread = catalogue.Join(sc.estate.pages, s.Resources, sc.estate.gap)
+		s.Resources, s.Unread = catalogue.Join(sc.estate.pages, s.Resources, sc.estate.gap, sc.config.further()...)
 		sc.estate.pages = nil
 		s.Unread = append(s.Unread, sc.estate.unread...)
 		slices.SortFunc(s.Unread, func(a, b model.Unread) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })

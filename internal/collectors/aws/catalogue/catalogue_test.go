@@ -20,10 +20,13 @@ func everyList(lists []*List, do func(*List)) {
 	}
 }
 
+// someType returns the list of a type that only Cloud Control lists.
+func someType() []*List { return CloudControl([]string{"AWS::Backup::BackupVault"}) }
+
 // TestReadsOnly checks that no operation changes anything.
 func TestReadsOnly(t *testing.T) {
 	t.Parallel()
-	everyList(Lists(), func(l *List) {
+	everyList(append(Lists(), someType()...), func(l *List) {
 		verb := slices.ContainsFunc([]string{"Describe", "List", "Get"}, func(verb string) bool { return strings.HasPrefix(l.Call.Action, verb) })
 		if !verb || l.Rights == "" {
 			t.Errorf("%s is no operation that reads, or names no right", l.Call.Action)
@@ -152,7 +155,8 @@ func TestTags(t *testing.T) {
 func FuzzRows(f *testing.F) {
 	f.Add([]byte(`{"vpcId":"a","tagSet":[{"key":"a","value":1}],"Policy":"{\"Statement\":{}}","UserDetailList":[{"UserName":"a","GroupList":["g"]}]}`))
 	f.Add([]byte(`{"attachmentSet":[{"instanceId":"i","deleteOnTermination":"true"}],"createTime":1e300,"routeSet":[[1]],"Attributes":[{"key":"Policy","value":"x"}]}`))
-	lists := Lists()
+	f.Add([]byte(`{"ResourceDescriptions":[{"Identifier":"a","Properties":"{\"Arn\":[1],\"^\":{\"Identifier\":\"\"},\"Tags\":{\"a\":1}}"},{"Identifier":1,"Properties":"["}]}`))
+	lists := append(Lists(), someType()...)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		row, err := decode.JSON(data)
 		if err != nil || row.Kind() != model.Map {
@@ -172,6 +176,6 @@ func FuzzRows(f *testing.F) {
 			l.Inputs(l.Of(rows), env)
 			pages = append(pages, page)
 		})
-		Join(pages, nil, func(string, string) string { return "" })
+		Join(pages, nil, func(string, string) string { return "" }, someType()...)
 	})
 }

@@ -12,6 +12,16 @@ func compute() []*List {
 	gone := []model.Condition{{Path: "instanceState.name", NotIn: []string{"terminated", "shutting-down"}}}
 	own := map[string]any{"Owner": []string{"self"}, "MaxResults": 1000}
 	public := map[string]any{"Owner": []string{"self"}, "RestorableBy": []string{"all"}, "MaxResults": 1000}
+	snapshots := describe("DescribeSnapshots", "snapshotSet", own, &Kind{
+		Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
+		Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted")),
+		Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
+	})
+	snapshots.Then = []*List{shares("EC2::Snapshot", "DescribeSnapshotAttribute", "SnapshotId", "snapshotId", "createVolumePermission", "InvalidSnapshot.NotFound")}
+	images := describe("DescribeImages", "imagesSet", own, &Kind{
+		Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate", Fields: text().Of("name"),
+	}, permission("EC2::Image", "{imageId}", "everyone can use the image", is("isPublic", "true")...))
+	images.Then = []*List{shares("EC2::Image", "DescribeImageAttribute", "ImageId", "imageId", "launchPermission", "InvalidAMIID.NotFound")}
 	return []*List{
 		describe("DescribeInstances", "reservationSet.instancesSet", paged(), &Kind{
 			Name: "EC2::Instance", ID: "{instanceId}", Parent: Reference{"EC2::Subnet", "{subnetId}"}, Where: gone, Tags: "tagSet",
@@ -27,15 +37,9 @@ func compute() []*List {
 			Fields: table.Join(number().Of("size"), text().Of("volumeType>type snapshotId>snapshot_id availabilityZone>availability_zone"), flag().Of("encrypted")),
 			Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
 		}),
-		describe("DescribeSnapshots", "snapshotSet", own, &Kind{
-			Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
-			Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted")),
-			Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
-		}),
+		snapshots,
 		describe("DescribeSnapshots", "snapshotSet", public, permission("EC2::Snapshot", "{snapshotId}", "everyone can read the snapshot")),
-		describe("DescribeImages", "imagesSet", own, &Kind{
-			Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate", Fields: text().Of("name"),
-		}, permission("EC2::Image", "{imageId}", "everyone can use the image", is("isPublic", "true")...)),
+		images,
 		describe("DescribeKeyPairs", "keySet", nil, &Kind{
 			Name: "EC2::KeyPair", ID: "{keyPairId|keyName}", Label: "{keyName}", Tags: "tagSet", Created: "createTime", Fields: text().Of("keyName>key_name keyFingerprint>fingerprint"),
 			Rules: table.Rate(model.Medium, "it opens new machines", "", table.Unmanaged()),
@@ -61,3 +65,19 @@ func permission(of, id, reason string, where ...model.Condition) *Kind {
 		Rules: table.Rate(model.Critical, reason, "", table.Unmanaged()), Exposed: table.Exposed(model.ExposesAccess, ""),
 	}
 }
+
+// shares returns the list of the accounts and organizations that one snapshot or image is shared with. It costs one request for
+// each of them, so these permissions are a kind of their own, which is covered by itself.
+func shares(of, action, param, id, attribute, absent string) *List {
+	l := describe(action, attribute, map[string]any{param: "{" + id + "}", "Attribute": attribute}, &Kind{
+		Name: of + "Share", Where: []model.Condition{table.Is("group", "")}, Shares: true,
+		ID: "{^.^." + id + "}:{" + sharedWith + "}", Label: "{^.^." + id + "} {" + sharedWith + "}", Parent: Reference{of, "{^.^." + id + "}"},
+		Fields: text().Of("userId>account_id organizationArn>organization_arn organizationalUnitArn>organizational_unit_arn"),
+		Rules:  table.Rate(model.Critical, "another account can copy the data", "", table.Unmanaged()), Exposed: table.Exposed(model.ExposesAccess, ""),
+	})
+	l.Call.Page, l.Absent = nil, absent
+	return l
+}
+
+// sharedWith are the paths of whom a snapshot or an image is shared with.
+const sharedWith = "userId|organizationArn|organizationalUnitArn"

@@ -153,11 +153,11 @@ func (u *Usual) holds(row model.Value) bool {
 		(u.Same[0] == "" || at(row, u.Same[0]).Text() == at(row, u.Same[1]).Text())
 }
 
-// Join returns the resources of all pages, and others. Resources with one key, from several lists, become
+// Join returns the resources of all pages, and others. further are the lists of pages that are not among Lists. Resources with one key, from several lists, become
 // one. gap returns why a kind was not read in a place. A resource is unread if it depends on
 // such a kind whether AWS created it.
-func Join(pages []Page, others []model.Resource, gap func(kind, place string) string) ([]model.Resource, []model.Unread) {
-	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, carriers: map[string]*entry{}, tagged: taggedKinds(), names: map[string]string{}}
+func Join(pages []Page, others []model.Resource, gap func(kind, place string) string, further ...*List) ([]model.Resource, []model.Unread) {
+	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, carriers: map[string]*entry{}, tagged: taggedKinds(further), names: map[string]string{}}
 	for i := range pages {
 		for _, ref := range pages[i].defaults {
 			j.defaults[ref] = true
@@ -168,7 +168,7 @@ func Join(pages []Page, others []model.Resource, gap func(kind, place string) st
 	}
 	slices.SortStableFunc(j.all, (*entry).compare)
 	j.merge()
-	markParents(j.all)
+	markParents(j.all, Schemas(further...))
 	all := make([]model.Resource, 0, len(j.all)+len(others))
 	for _, e := range j.all {
 		all = append(all, j.resource(e))
@@ -210,7 +210,7 @@ func (j *joiner) take(p *Page) {
 		e := &p.entries[i]
 		reason := unknown[i]
 		if j.tagged[e.kind.Name] && reason == "" {
-			reason = j.gap(prefix+tagCarrier, e.env.Place)
+			reason = j.gap(Tags, e.env.Place)
 		}
 		switch {
 		case e.kind.IsCarrier():
@@ -228,7 +228,7 @@ func (j *joiner) take(p *Page) {
 func (j *joiner) merge() {
 	merged := j.all[:0]
 	for _, e := range j.all {
-		if carrier := j.carriers[e.id]; carrier != nil && j.tagged[e.kind.Name] {
+		if carrier := j.carriers[e.arn()]; carrier != nil && j.tagged[e.kind.Name] {
 			e.join(carrier)
 		}
 		if last := len(merged) - 1; last >= 0 && merged[last].compare(e) == 0 {
@@ -238,6 +238,16 @@ func (j *joiner) merge() {
 		merged = append(merged, e)
 	}
 	j.all = merged
+}
+
+// arn returns the ARN of a kind whose tags are those of the tagging API: the identity, or else the ID.
+func (e *entry) arn() string {
+	for _, identity := range e.identities {
+		if identity.By == "arn" {
+			return identity.Value
+		}
+	}
+	return e.id
 }
 
 // fullName returns the full name of a kind.
@@ -276,8 +286,8 @@ const containsField = "contains"
 const maxContained = 10
 
 // markParents sets containsField. The entries are sorted.
-func markParents(all []*entry) {
-	kinds, contained := Schemas(), map[*entry][]model.Value{}
+func markParents(all []*entry, kinds map[string]*model.Kind) {
+	contained := map[*entry][]model.Value{}
 	for _, e := range all {
 		if e.parent == "" || e.systemOwned != "" || !e.isCritical(kinds[e.kind.FullName()]) {
 			continue
@@ -330,9 +340,9 @@ func (e *entry) join(other *entry) {
 }
 
 // taggedKinds returns the kinds whose tags are those of the tagging API.
-func taggedKinds() map[string]bool {
+func taggedKinds(further []*List) map[string]bool {
 	all := map[string]bool{}
-	for _, l := range Lists() {
+	for _, l := range slices.Concat(Lists(), further) {
 		for _, k := range l.AllKinds() {
 			if k.Tagged {
 				all[k.Name] = true

@@ -25,6 +25,8 @@ type List struct {
 	// Rows is the path of the rows in an answer; "" if the answer is one row. A path leads
 	// through all elements of lists.
 	Rows string
+	// Home reports whether it lists what belongs to no region, and is requested in the home region of the partition.
+	Home bool
 	// Optional reports whether the service leaves out an empty list.
 	Optional bool
 	// Absent are the codes of errors that report that there is nothing to read: the
@@ -71,6 +73,8 @@ type Kind struct {
 	MakerWhere []model.Condition
 	// Identities are templates of further identities, by their names.
 	Identities [][2]string
+	// Shares reports whether it is read with the setting shares only.
+	Shares bool
 	// Created is the path of the time of creation.
 	Created string
 	// Rotated are conditions on the rows of credentials that have to be replaced before Env.MaxKeyAge; empty for
@@ -111,6 +115,9 @@ func (k *Kind) FullName() string { return prefix + k.Name }
 
 func (r Reference) fullKind() string { return prefix + r.Kind }
 
+// IsGlobal reports whether the list has what belongs to no region.
+func (l *List) IsGlobal() bool { return l.Home || l.Call.Service.Global }
+
 // AllKinds returns the kinds of the list, and of those that are read for its rows.
 func (l *List) AllKinds() []*Kind {
 	all := slices.Clone(l.Kinds)
@@ -145,15 +152,15 @@ func (l *List) Without(excluded func(*Kind) bool) *List {
 	return &rest
 }
 
-// Lists returns every list.
+// Lists returns every list, other than those of CloudControl.
 func Lists() []*List {
 	return slices.Concat(network(), compute(), identities(), services())
 }
 
-// Schemas returns how the kinds are compared and rated, by name.
-func Schemas() map[string]*model.Kind {
+// Schemas returns how the kinds of Lists and of further lists are compared and rated, by name.
+func Schemas(further ...*List) map[string]*model.Kind {
 	all, fields := map[string]*model.Kind{}, map[string]table.Fields{}
-	for _, l := range Lists() {
+	for _, l := range slices.Concat(Lists(), further) {
 		for _, k := range l.AllKinds() {
 			if k.IsCarrier() {
 				continue
@@ -201,6 +208,9 @@ func (l *List) Of(rows []model.Value) []model.Value {
 // tagCarrier is the name of the rows of the tagging API. They are no resources: their tags are
 // those of the resource with the ARN.
 const tagCarrier = "Tags"
+
+// Tags is the full name of the kind of these rows.
+const Tags = prefix + tagCarrier
 
 // IsCarrier reports whether the rows of the kind carry the tags of resources, and are none.
 func (k *Kind) IsCarrier() bool { return k.Name == tagCarrier }

@@ -8,9 +8,10 @@ import (
 )
 
 // expand returns a template with the texts of a row, or "" if a text is missing. "{a.b}" is a text of
-// nested maps, "{a|b}" the first that is set, and "{$region}" one of env. "{arn@name}" is the part of an
-// ARN, URL or path after the last slash or colon, "{Name@record}" a name of DNS, and "{group@function}"
-// the function that writes to a group of logs.
+// nested maps, "{a|b}" the first that is set, and "{$region}" one of env. After "@" stands a filter.
+// "name" returns the part of an ARN, URL or path after the last slash or colon, "record" a name of DNS, and
+// "function" the function that writes to a group of logs. "arn" returns the text only if it is an ARN.
+// "regional" returns an ARN, or any other text after the region, if env has one, and a colon.
 func expand(template string, row model.Value, env map[string]string) string {
 	var b strings.Builder
 	for {
@@ -49,6 +50,14 @@ func lookUp(name string, row model.Value, env map[string]string) string {
 			return ""
 		}
 		return name
+	case "arn":
+		if !strings.HasPrefix(text, "arn:") {
+			return ""
+		}
+	case "regional":
+		if region := env["region"]; text != "" && !strings.HasPrefix(text, "arn:") && region != "" {
+			return region + ":" + text
+		}
 	case "record":
 		return strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(text, "."), `\052`, "*"))
 	}
@@ -76,14 +85,14 @@ func at(v model.Value, path string) model.Value {
 const parentRow = "^"
 
 // documentAt returns a row in place of which the JSON document at a path stands; the row
-// itself without a path. A text that is no document has no rows.
+// itself without a path. A text that is no document is an empty one.
 func documentAt(row model.Value, path string) model.Value {
 	if path == "" {
 		return row
 	}
 	document, err := decode.JSON([]byte(at(row, path).Str()))
 	if err != nil || document.Kind() != model.Map {
-		return model.MapOf()
+		document = model.MapOf()
 	}
 	if statement := document.At("Statement"); statement.Kind() == model.Map {
 		document = document.With("Statement", model.ListOf(statement))

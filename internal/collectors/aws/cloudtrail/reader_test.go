@@ -213,7 +213,7 @@ func TestEvents(t *testing.T) {
 				event(1, "bob", "ec2", "ModifySnapshotAttribute", `{"snapshotId":"snap-1","createVolumePermission":{"add":{"items":[{"group":"all"}]}},"attributeType":"CREATE_VOLUME_PERMISSION"}`, none, ""),
 				event(2, "carol", "ec2", "ModifyImageAttribute", `{"imageId":"ami-1","launchPermission":{"remove":{"items":[{"group":"all"},{"userId":"111111111111"}]}}}`, none, ""),
 			},
-			[]string{"deleted EC2::ImagePermission ami-1:111111111111 carol exact", "deleted EC2::ImagePermission ami-1:all carol exact", "created EC2::SnapshotPermission snap-1:all bob exact"},
+			[]string{"deleted EC2::ImagePermission ami-1:all carol exact", "deleted EC2::ImageShare ami-1:111111111111 carol exact", "created EC2::SnapshotPermission snap-1:all bob exact"},
 		},
 		{"a service of one name is not another's", []string{event(1, "bob", "redshift", "CreateCluster", `{"name":"c"}`, none, "")}, nil},
 	}

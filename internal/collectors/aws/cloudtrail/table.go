@@ -182,11 +182,11 @@ func redescribed(direction, request string) []effect {
 	return slices.Concat([]effect{byID, group}, described("", direction, e), described(request+".", direction, e))
 }
 
-// permissions returns the effects of an operation that gives or takes permissions to use a resource.
+// permissions returns the effects of an operation that gives or takes permissions to use a resource of a kind.
 func permissions(kind, of, path string) []effect {
 	var all []effect
-	for _, who := range []string{"group", "userId"} {
-		all = append(all, created(kind, of+":{"+path+".add.items."+who+"}"), deleted(kind, of+":{"+path+".remove.items."+who+"}"))
+	for _, to := range [][2]string{{"group", "Permission"}, {"userId", "Share"}, {"organizationArn", "Share"}, {"organizationalUnitArn", "Share"}} {
+		all = append(all, created(kind+to[1], of+":{"+path+".add.items."+to[0]+"}"), deleted(kind+to[1], of+":{"+path+".remove.items."+to[0]+"}"))
 	}
 	return all
 }
@@ -232,12 +232,12 @@ func ec2Events() map[string]map[string][]effect {
 		"ModifyInstanceAttribute":       {edited("EC2::Instance", "{instanceId}", instance)},
 		"ModifyInstanceMetadataOptions": {edited("EC2::Instance", "{ModifyInstanceMetadataOptionsRequest.InstanceId|instanceId}", "metadata_options")},
 		"ModifyVolume":                  {edited("EC2::Volume", "{ModifyVolumeRequest.VolumeId|volumeId}", "ModifyVolumeRequest.Size>size ModifyVolumeRequest.VolumeType>type ModifyVolumeRequest.Iops>iops size>size volumeType>type iops>iops")},
-		"ModifySnapshotAttribute":       permissions("EC2::SnapshotPermission", "{snapshotId}", "createVolumePermission"),
+		"ModifySnapshotAttribute":       permissions("EC2::Snapshot", "{snapshotId}", "createVolumePermission"),
 		"ResetSnapshotAttribute":        {deleted("EC2::SnapshotPermission", "{snapshotId}:all")},
 		"CreateImage":                   {created("EC2::Image", "{<imageId}")},
 		"RegisterImage":                 {created("EC2::Image", "{<imageId}")},
 		"DeregisterImage":               {deleted("EC2::Image", "{imageId}")},
-		"ModifyImageAttribute":          append(permissions("EC2::ImagePermission", "{imageId}", "launchPermission"), edited("EC2::Image", "{imageId}", "description>description")),
+		"ModifyImageAttribute":          append(permissions("EC2::Image", "{imageId}", "launchPermission"), edited("EC2::Image", "{imageId}", "description>description")),
 		"ResetImageAttribute":           {deleted("EC2::ImagePermission", "{imageId}:all")},
 		"CopySnapshot":                  {created("EC2::Snapshot", "{<snapshotId}")},
 		"ImportKeyPair":                 {created("EC2::KeyPair", "{<keyPairId}")},
