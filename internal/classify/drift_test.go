@@ -166,7 +166,8 @@ func (otherWords) LivePath(model.Value, string) string { return "" }
 func (otherWords) LiveValue(model.Value, string, model.Value) (model.Value, bool) {
 	return model.Value{}, false
 }
-func (otherWords) IsShared(string) bool { return false }
+func (otherWords) IsShared(string) bool        { return false }
+func (otherWords) Misfit(*model.Schema) string { return "" }
 
 func TestParseSteps(t *testing.T) {
 	t.Parallel()

@@ -100,6 +100,11 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
+// A misfit is a lens that reads a field that no resource has.
+type misfit struct{ model.Lens }
+
+func (misfit) Misfit(*model.Schema) string { return "plann (did you mean plan?)" }
+
 // TestCheckable checks that a claim that cannot be compared is unchecked, that the others are
 // compared, and that nothing is missing because of a failed read.
 func TestCheckable(t *testing.T) {
@@ -118,6 +123,8 @@ func TestCheckable(t *testing.T) {
 		{"none can be compared", model.Subject{Live: live, Kind: kind, Claims: []*model.Claim{sealed, newer}},
 			[]string{"unchecked sealed: encrypted", "unchecked newer: declared in version v2, read in version v1; declare it in v1"}},
 		{"without a kind versions say nothing", model.Subject{Live: live, Claims: []*model.Claim{newer}}, []string{"changed newer: "}},
+		{"its mapping does not fit", model.Subject{Key: model.Key{Kind: "kumo/server"}, Live: live, Kind: kind, Claims: []*model.Claim{{Declaration: "good", Lens: misfit{}}}},
+			[]string{"unchecked good: the mapping reads fields that kumo/server does not have: plann (did you mean plan?)"}},
 		{"the read failed", model.Subject{Unread: "forbidden", Claims: []*model.Claim{good}}, []string{"unchecked good: forbidden"}},
 		{"the read failed, and the claim has a reason of its own", model.Subject{Unread: "forbidden", Claims: []*model.Claim{sealed}}, []string{"unchecked sealed: encrypted"}},
 		{"a part of the read failed, and it was seen", model.Subject{Live: live, Unread: "forbidden", Claims: []*model.Claim{good}}, []string{"changed good: "}},

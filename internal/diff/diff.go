@@ -146,6 +146,8 @@ func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 			reason = s.Unread
 		case c.LiveRead != nil && c.LiveRead.Value.IsNull():
 			reason = s.Source + " lists it, and " + c.Declaration + " did not find it: the next scan reads both again"
+		case s.Kind != nil && c.Lens != nil && c.Lens.Misfit(s.Kind.Schema) != "":
+			reason = "the mapping reads fields that " + s.Key.Kind + " does not have: " + c.Lens.Misfit(s.Kind.Schema)
 		case s.Kind != nil && otherVersion(s.Kind, c.Version):
 			reason = "declared in version " + c.Version + ", read in version " + s.Kind.Version +
 				"; declare it in " + s.Kind.Version

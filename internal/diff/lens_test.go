@@ -52,7 +52,8 @@ func (*guestLens) LiveValue(model.Value, string, model.Value) (model.Value, bool
 	return model.Value{}, false
 }
 
-func (*guestLens) IsShared(string) bool { return false }
+func (*guestLens) IsShared(string) bool        { return false }
+func (*guestLens) Misfit(*model.Schema) string { return "" }
 
 // sketch formats outcomes as lines.
 func sketch(outcomes []model.Outcome) []string {

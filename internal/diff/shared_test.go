@@ -23,7 +23,8 @@ func (l elementLens) View(live model.Value) model.Value {
 	return model.MapOf()
 }
 
-func (elementLens) IsShared(path string) bool { return path == "to" }
+func (elementLens) IsShared(path string) bool   { return path == "to" }
+func (elementLens) Misfit(*model.Schema) string { return "" }
 
 func TestElementsOfOneListAreNoDispute(t *testing.T) {
 	t.Parallel()

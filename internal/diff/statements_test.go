@@ -51,7 +51,8 @@ func (l *renamedLens) View(live model.Value) model.Value {
 
 func (l *renamedLens) LivePath(_ model.Value, path string) string { return l.live[path] }
 
-func (l *renamedLens) IsShared(string) bool { return false }
+func (l *renamedLens) IsShared(string) bool        { return false }
+func (l *renamedLens) Misfit(*model.Schema) string { return "" }
 
 func (l *renamedLens) LiveValue(_ model.Value, path string, v model.Value) (model.Value, bool) {
 	return v, !slices.Contains(l.oneWay, path)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -13,6 +14,7 @@ type lens struct {
 	attributes []attribute
 	whole      *whole
 	schema     *model.Schema
+	fits       atomic.Pointer[fitting]
 }
 
 // whole determines the unmanaged live fields of a resource that is managed as a whole.

@@ -41,8 +41,9 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 			}
 		}
 		for _, f := range typ.forms {
-			c := fieldCheck{t, typ.Name(), kind.Schema}
-			c.attributes("", f.lens.attributes, kind.Schema)
+			if misfit := f.lens.Misfit(kind.Schema); misfit != "" {
+				t.Errorf("%s: no live field %s", typ.Name(), misfit)
+			}
 		}
 	}
 }
@@ -66,78 +67,6 @@ func speaksOf(typ *Type) []string {
 		}
 	}
 	return kinds
-}
-
-type fieldCheck struct {
-	t    *testing.T
-	name string
-	root *model.Schema
-}
-
-func (c fieldCheck) attributes(at string, attributes []attribute, schema *model.Schema) {
-	for i := range attributes {
-		a := &attributes[i]
-		path := at + "." + a.name
-		below := c.resolve(path, &a.live, schema)
-		elements := []*model.Schema{below}
-		switch {
-		case len(a.slots.prefixes) > 0:
-			elements = c.slots(path, &a.slots, below)
-		case a.block != plainValue && below != nil && len(below.Fields) == 0:
-			elements = []*model.Schema{below.Each}
-		}
-		for _, element := range elements {
-			c.conditions(path, a, element, schema)
-			c.attributes(path, a.attributes, element)
-		}
-	}
-}
-
-// conditions checks the fields of conditions on elements and on live values.
-func (c fieldCheck) conditions(path string, a *attribute, element, around *model.Schema) {
-	for _, cond := range slices.Concat(a.slots.where, a.slots.except) {
-		c.walk(path, cond.names, element)
-	}
-	for _, name := range a.slots.having {
-		c.walk(path, []string{name}, element)
-	}
-	for _, cond := range slices.Concat(a.when, a.unless) {
-		c.walk(path, cond.names, around)
-	}
-}
-
-func (c fieldCheck) slots(path string, s *slots, schema *model.Schema) []*model.Schema {
-	var elements []*model.Schema
-	for _, prefix := range s.prefixes {
-		elements = append(elements, c.walk(path, []string{prefix + "0"}, schema))
-	}
-	return elements
-}
-
-func (c fieldCheck) resolve(path string, s *source, schema *model.Schema) *model.Schema {
-	switch s.base {
-	case fromRoot:
-		schema = c.root
-	case fromFound:
-		schema = c.slots(path, s.found, c.root)[0]
-	case fromElement:
-	}
-	return c.walk(path, s.names, schema)
-}
-
-// walk follows the names until the schema does not define the fields of a map.
-func (c fieldCheck) walk(path string, names []string, schema *model.Schema) *model.Schema {
-	for _, name := range names {
-		if schema == nil || schema.Fields == nil {
-			return nil
-		}
-		below, ok := schema.Fields[name]
-		if !ok && len(schema.Fields) > 0 {
-			c.t.Errorf("%s%s: no live field %q", c.name, path, name)
-		}
-		schema = below
-	}
-	return schema
 }
 
 func FuzzLoad(f *testing.F) {

@@ -113,7 +113,7 @@ func TestSureClaims(t *testing.T) {
 		"another resource could not be read":          {whole, []model.Unread{{Ref: model.Ref{Kind: machine, ID: "9"}, Reason: "its node is down"}}, []model.Claim{managed("5", "mac=A")}, ""},
 		"the resource could not be read":              {whole, []model.Unread{{Ref: model.Ref{Kind: machine, ID: "5"}, Reason: "its node is down"}}, []model.Claim{managed("5", "mac=A")}, "its node is down"},
 		"the other kind of the inventory is not read": {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, []model.Claim{managed("5", "mac=A")}, ""},
-		"no claim has the ID":                         {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, nil, "s has no kind pve/machine/label"},
+		"no claim has the ID":                         {[]model.Coverage{{Source: "s", Kind: machine, Complete: true}}, nil, nil, "s has no kind " + container},
 	} {
 		snapshot := model.Snapshot{Source: "s", Coverage: tc.coverage, Unread: tc.unread}
 		subjects := Match(snapshot, estate(tc.tool, []model.Claim{entry("x", "mac=A")}))

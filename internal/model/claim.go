@@ -197,6 +197,9 @@ type Lens interface {
 	// LivePath, such as a route of a router. Different values there do not contradict
 	// each other.
 	IsShared(path string) bool
+	// Misfit returns the fields that View reads and that no resource with the schema has,
+	// because they are misspelt, for example; "" if there are none.
+	Misfit(live *Schema) string
 }
 
 // A Declaration is the result of reading one declaration once.

@@ -105,7 +105,8 @@ func (renamed) LivePath(model.Value, string) string { return "" }
 func (renamed) LiveValue(model.Value, string, model.Value) (model.Value, bool) {
 	return model.Value{}, false
 }
-func (renamed) IsShared(string) bool { return false }
+func (renamed) IsShared(string) bool        { return false }
+func (renamed) Misfit(*model.Schema) string { return "" }
 
 func TestLensesSealLiveValuesLikeClaims(t *testing.T) {
 	t.Parallel()

@@ -117,6 +117,9 @@ func (l *lens) LivePath(live model.Value, path string) string {
 // IsShared implements model.Lens.
 func (l *lens) IsShared(string) bool { return false }
 
+// Misfit implements model.Lens. The fields are those of the system.
+func (l *lens) Misfit(*model.Schema) string { return "" }
+
 // LiveValue implements model.Lens.
 func (l *lens) LiveValue(live model.Value, path string, v model.Value) (value model.Value, known bool) {
 	name, _, subfield := splitPath(path)
@@ -166,3 +169,6 @@ func (present) LiveValue(model.Value, string, model.Value) (value model.Value, k
 
 // IsShared implements model.Lens.
 func (present) IsShared(string) bool { return false }
+
+// Misfit implements model.Lens.
+func (present) Misfit(*model.Schema) string { return "" }
