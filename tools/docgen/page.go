@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -207,8 +206,8 @@ func links(root string, types map[string][]typed) error {
 	var errs []error
 	for key, list := range types {
 		for _, t := range list {
-			if _, err := os.Stat(filepath.Join(root, "docs", cmp.Or(t.page, "no page"))); err != nil {
-				errs = append(errs, fmt.Errorf("%s of type %s: no page describes it: add one to tools/docgen/types.go", key, t.name))
+			if _, err := os.Stat(filepath.Join(root, "docs", t.page)); err != nil {
+				errs = append(errs, fmt.Errorf("%s of type %s: docs/%s does not exist: write it, or name another page in tools/docgen/types.go", key, t.name, t.page))
 			}
 		}
 	}
