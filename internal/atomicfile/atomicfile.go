@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// Write replaces a file, or leaves it as it was and returns an error. It makes the folder
-// if it is missing. Only the owner may read the file. After a crash of the machine the file
-// has the old content or the new one. A process that is killed may leave a file in the same
-// folder whose name begins with "new-".
+// Write writes data to the named file, creating its folder if necessary. It replaces the file as a
+// whole: after an error or a crash, the file has either the old content or the new. The file has
+// mode 0600. A process that is killed may leave a temporary file, whose name begins with "new-", in
+// the same folder.
 func Write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (w Window) on(day time.Weekday) bool { return len(w.Days) == 0 || slices.Co
 const maxDays = 8
 
 // End returns when the window that is open at a time ends, zero if it is not open. Windows that follow each other
-// without a gap are one, up to maxDays.
+// without a gap count as one, for at most eight days.
 func (w Window) End(at time.Time) time.Time {
 	if !w.Contains(at) {
 		return time.Time{}

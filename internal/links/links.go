@@ -1,4 +1,4 @@
-// Package links returns the addresses of the web pages of declarations. It is pure.
+// Package links builds the addresses of the web pages of live resources and of declarations. It is pure.
 package links
 
 import (

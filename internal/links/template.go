@@ -41,7 +41,8 @@ func OfDeclaration() []string { return []string{Revision, Path, Line} }
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// Parse returns the template of a text, in which the named placeholders may stand.
+// Parse parses a template, which may contain the named placeholders. It returns an error if the text
+// contains another one, is no http or https URL, contains credentials, or has a placeholder in its host.
 func Parse(text string, names []string) (Template, error) {
 	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(names, found[1]) {

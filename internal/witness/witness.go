@@ -35,7 +35,8 @@ type Witness interface {
 // problem of the witness.
 type Parse = func(note []byte) (audit.Head, error)
 
-// A RecordsError reports what a witness has in addition to the heads that were read.
+// A RecordsError reports records of a witness that are not heads, and parts of it that could not be
+// read. The heads that were returned with it are valid.
 type RecordsError struct {
 	// Problems are the records that are no heads, each with its place, and the parts that were not
 	// read: at most maxErrors, and the number of the others.

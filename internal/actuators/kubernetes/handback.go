@@ -20,9 +20,9 @@ import (
 // maxHandBacks bounds the attempts to hand fields back: the object may change in between.
 const maxHandBacks = 5
 
-// HandBack implements reconcile.Actuator. If the plan has no field manager, or that owns nothing any
-// more, the fields get none: the next server-side apply owns them without a conflict. It changes no other entry of managedFields
-// than driftd's and that of the field manager of the plan.
+// HandBack implements reconcile.Actuator. It assigns the fields that driftd owns to the field manager in the
+// plan. If the plan names none, or that manager no longer owns a field, they are left without an owner, so that
+// the next server-side apply takes them without a conflict. Other entries of managedFields are not changed.
 func (a *Actuator) HandBack(ctx context.Context, key model.Key, p reconcile.Plan) error {
 	writer, reader, err := a.clients()
 	if err != nil {

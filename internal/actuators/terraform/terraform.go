@@ -282,7 +282,8 @@ func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	return reconcile.Receipt{}, err
 }
 
-// Inspect implements reconcile.Actuator. It plans the root again: a resource is as wanted if the plan changes nothing of it.
+// Inspect implements reconcile.Actuator. It plans the root again: a resource has its declared values
+// if the plan does not change it.
 func (a *Actuator) Inspect(ctx context.Context, _ model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	e, commit, err := a.look(ctx)
 	switch {

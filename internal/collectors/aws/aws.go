@@ -16,7 +16,7 @@ import (
 // kinds.
 const Type = normalize.Type
 
-// Definition returns the collector of type "aws".
+// Definition returns the definition of the collector type "aws".
 func Definition() collectors.Definition {
 	// All sources share the pace, which CloudTrail counts per account.
 	pace := &cloudtrail.Pace{}

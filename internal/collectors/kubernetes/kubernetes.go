@@ -19,7 +19,7 @@ import (
 // Type is the type of the collector in the configuration and the prefix of its kinds.
 const Type = "kubernetes"
 
-// Definition returns the collector of type "kubernetes".
+// Definition returns the definition of the collector type "kubernetes".
 func Definition() collectors.Definition {
 	return collectors.Define(Type, Defaults(), open)
 }

@@ -19,7 +19,7 @@ import (
 // kinds.
 const Type = normalize.Type
 
-// Definition returns the collector of type "netbox".
+// Definition returns the definition of the collector type "netbox".
 func Definition() collectors.Definition {
 	return collectors.Define(Type, Defaults(), open)
 }

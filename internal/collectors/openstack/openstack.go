@@ -16,7 +16,7 @@ import (
 // kinds.
 const Type = normalize.Type
 
-// Definition returns the collector of type "openstack".
+// Definition returns the definition of the collector type "openstack".
 func Definition() collectors.Definition {
 	return collectors.Define(Type, Defaults(), open)
 }

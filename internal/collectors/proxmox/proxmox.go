@@ -20,7 +20,7 @@ import (
 // kinds.
 const Type = "proxmox"
 
-// Definition returns the collector of type "proxmox".
+// Definition returns the definition of the collector type "proxmox".
 func Definition() collectors.Definition {
 	return collectors.Define(Type, Defaults(), open)
 }

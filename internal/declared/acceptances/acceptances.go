@@ -45,7 +45,7 @@ func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, Timeout: 2 * time.Minute}
 }
 
-// Definition returns the loader type "acceptances". Its declarations govern no sources,
+// Definition returns the definition of the loader type "acceptances". Its declarations govern no sources,
 // because each acceptance names its own.
 func Definition() declared.Definition {
 	d := declared.Define(Type, Defaults(), open)

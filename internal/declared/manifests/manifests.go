@@ -18,7 +18,7 @@ import (
 // Type is the type of declarations of manifests.
 const Type = "manifests"
 
-// Definition returns the loader type "manifests". Its loaders read a folder if the settings
+// Definition returns the definition of the loader type "manifests". Its loaders read a folder if the settings
 // have a dir, and a git repository otherwise.
 func Definition() declared.Definition {
 	d := declared.Define(Type, Defaults(), func(env declared.Env, config Config) (declared.Loader, error) { return open(env, config) })

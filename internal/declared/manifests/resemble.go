@@ -25,12 +25,12 @@ var (
 	argoCDKind = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject)\b`)
 )
 
-// A Resemblance is what a file looks like.
+// A Resemblance reports what a file appears to declare, judged by its name and its content.
 type Resemblance struct {
 	// Manifest is set for a file with the extension and the fields of a manifest, and for a kustomization, which needs
 	// neither an apiVersion nor a kind.
 	Manifest, Kustomization bool
-	// Flux and ArgoCD are set for a manifest with an object that these carry out.
+	// Flux and ArgoCD are set for a manifest with an object that Flux or Argo CD acts on.
 	Flux, ArgoCD bool
 }
 

@@ -21,7 +21,7 @@ import (
 // Type is the type of the declarations that this package derives, and of their source.
 const Type = "netbox"
 
-// Definition returns the declaration type "netbox".
+// Definition returns the definition of the declaration type "netbox".
 func Definition() declared.Definition { return declared.DefineDerived(Type, Defaults(), open) }
 
 func open(env declared.Env, config Config) (declared.Deriver, error) {

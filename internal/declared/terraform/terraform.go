@@ -15,7 +15,7 @@ import (
 // Type is the type of Terraform declarations.
 const Type = "terraform"
 
-// Definition returns the loader type "terraform". All its loaders share the limits on concurrent
+// Definition returns the definition of the loader type "terraform". All its loaders share the limits on concurrent
 // plans and pulls, and the built-in mapping tables.
 func Definition() declared.Definition {
 	s := shared{plans: plan.NewLimiter(0), pulls: plan.NewLimiter(0), builtIn: sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })}

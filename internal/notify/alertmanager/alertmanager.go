@@ -38,7 +38,7 @@ type Config struct {
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition returns the receiver of type "alertmanager".
+// Definition returns the definition of the receiver type "alertmanager".
 func Definition() notify.Definition {
 	return notify.Define("alertmanager", Config{Every: time.Minute, Timeout: 10 * time.Second}, open)
 }

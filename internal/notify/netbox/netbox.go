@@ -38,7 +38,7 @@ type Config struct {
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition returns the receiver of type "netbox".
+// Definition returns the definition of the receiver type "netbox".
 func Definition() notify.Definition {
 	return notify.Define("netbox", Config{Timeout: 30 * time.Second}, open)
 }

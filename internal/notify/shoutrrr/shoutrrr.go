@@ -35,7 +35,7 @@ type Config struct {
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition returns the receiver of type "shoutrrr".
+// Definition returns the definition of the receiver type "shoutrrr".
 func Definition() notify.Definition {
 	return notify.Define("shoutrrr", Config{Timeout: 20 * time.Second}, open)
 }

@@ -20,7 +20,7 @@ import (
 // Type is the receiver's type in the configuration.
 const Type = "slack"
 
-// Definition returns the receiver of type "slack". Its receivers share their listeners, so
+// Definition returns the definition of the receiver type "slack". Its receivers share their listeners, so
 // that several receivers can use one app.
 func Definition() notify.Definition {
 	shared := &listeners{}

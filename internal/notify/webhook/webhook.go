@@ -34,7 +34,7 @@ type Config struct {
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
-// Definition returns the receiver of type "webhook".
+// Definition returns the definition of the receiver type "webhook".
 func Definition() notify.Definition {
 	return notify.Define("webhook", Config{Timeout: 10 * time.Second}, open)
 }

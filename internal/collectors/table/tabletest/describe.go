@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files") //nolint:gochecknoglobals // a flag of the tests that use the package
 
-// A Read returns the canonical value of an object of a kind that has one field, or
-// Null if that field is left out.
+// A Read returns the canonical value of an object of a kind. The object has a single field; the
+// result is Null if the collector does not read that field.
 type Read func(kind string, object model.Value) model.Value
 
 // Golden compares the description of kinds with a golden file. Read may be nil.

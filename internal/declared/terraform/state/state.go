@@ -48,7 +48,8 @@ func (s *State) Record(address string) model.StateRead {
 // version matches the version of a program.
 var version = regexp.MustCompile(`^[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}(-[0-9A-Za-z.-]{1,30})?$`)
 
-// An Instance is one object in the state.
+// An Instance is an instance of a resource or of a data source in a state, or a deposed object that
+// is to be destroyed.
 type Instance struct {
 	// Address is the address as Terraform prints it: module.m["a"].disk.data[0]. A deposed object
 	// has the address of its replacement.
