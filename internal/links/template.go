@@ -64,7 +64,7 @@ func Parse(text string, names []string) (Template, error) {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"<>`\\\x7f", r) }):
 		return Template{}, errors.New("spaces, quotes and brackets must be escaped: %20")
 	case strings.Contains(rest[:endOfHost(rest)], "{"):
-		return Template{}, errors.New("placeholders stand behind the host only")
+		return Template{}, errors.New("a placeholder must follow the host")
 	}
 	return Template{text}, nil
 }
