@@ -246,6 +246,14 @@ func (c Config) regions(found string) []string {
 	return []string{found}
 }
 
+// onlyRegion returns the region that is read; "" if there are several, or if only the SDK's configuration has it.
+func (c Config) onlyRegion() string {
+	if len(c.Regions) > 1 {
+		return ""
+	}
+	return c.firstRegion()
+}
+
 // firstRegion returns the region of the first request; "" for that of the SDK's configuration.
 func (c Config) firstRegion() string {
 	if c.Region == "" && len(c.Regions) > 0 {
