@@ -441,7 +441,8 @@ func (v view) declaredSnapshots() []model.Snapshot {
 		}
 		source := model.DeclaredSource(d.Name)
 		complete := len(d.declaration.Problems) == 0
-		s := model.Snapshot{Source: source, Taken: d.at, Coverage: []model.Coverage{{Source: source, Complete: complete}}}
+		s := model.Snapshot{Source: source, Taken: d.at, Coverage: []model.Coverage{{Source: source, Complete: complete}},
+			Resources: make([]model.Resource, 0, len(d.declaration.Claims))}
 		var read []model.Resource
 		for i := range d.declaration.Claims {
 			c := d.canonicalClaim(i)

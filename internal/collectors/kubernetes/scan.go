@@ -218,6 +218,11 @@ func (l *listing) coverage(source string) model.Coverage {
 // snapshot returns the snapshot of the scan.
 func (sc *scan) snapshot() model.Snapshot {
 	s := sc.emptySnapshot(sc.taken)
+	total := 0
+	for i := range sc.listings {
+		total += len(sc.listings[i].resources)
+	}
+	s.Resources = slices.Grow(s.Resources, total)
 	for i := range sc.listings {
 		s.Resources = append(s.Resources, sc.listings[i].resources...)
 		s.Coverage = append(s.Coverage, sc.listings[i].coverage(sc.source))
