@@ -130,14 +130,19 @@ func (f *fakeQueue) Do(_ context.Context, region string, call *awsapi.Call) (v m
 		}
 		return decode.JSON([]byte(`{"Successful":[]}`))
 	}
+	number, _ := call.Input["MaxNumberOfMessages"].(int)
 	var found []string
 	for _, m := range f.messages {
-		if !f.hidden[m] && len(found) < 10 {
+		if !f.hidden[m] && len(found) < number {
 			f.hidden[m] = true
 			found = append(found, fmt.Sprintf(`{"MessageId":"m-1","ReceiptHandle":%q,"Body":%q}`, m, m))
 		}
 	}
-	return decode.JSON([]byte(`{"Messages":[` + strings.Join(found, ",") + `]}`))
+	text := `{"Messages":[` + strings.Join(found, ",") + `]}`
+	if len(text) > 1<<20 {
+		return model.Value{}, &httpclient.TooLarge{Limit: 1 << 20}
+	}
+	return decode.JSON([]byte(text))
 }
 
 // A copies reads copies again and again.
@@ -205,6 +210,21 @@ func TestQueue(t *testing.T) {
 	c.read(at(56))
 	c.config.Queue = ""
 	c.want(c.read(at(57)), "events of a queue that is no longer configured", "created IAM::User a alice exact")
+}
+
+// TestQueueLarge receives the messages after others that are too large together.
+func TestQueueLarge(t *testing.T) {
+	t.Parallel()
+	c := newCopies(t, Config{Queue: testQueue})
+	for i := range 10 {
+		c.queue.messages = append(c.queue.messages, fmt.Sprint(i, strings.Repeat("x", 100_000)))
+	}
+	c.queue.messages = append(c.queue.messages, message(made(28, "alice", "a")), message(made(28, "alice", "b")))
+	log := c.read(at(30))
+	c.want(log, "after large messages", "created IAM::User a alice likely", "created IAM::User b alice likely")
+	if log.Unread() != "" || len(c.queue.messages) != 10 {
+		t.Errorf("%d messages are left, unread %q", len(c.queue.messages), log.Unread())
+	}
 }
 
 func TestQueueFailures(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
 )
@@ -65,12 +66,18 @@ func newDrain(c copied, client Client, arn string, regions []string) *drain {
 		url: client.Endpoint(sqs(), parts[3]) + "/" + parts[4] + "/" + parts[5]}
 }
 
-// read receives messages until there are none; more reports whether some may be left.
+// read receives messages until there are none; more reports whether some may be left. After
+// messages that are too large together, it receives them one by one.
 func (d *drain) read(ctx context.Context) (more bool, err error) {
+	number := 10
 	for range maxReceives {
 		answer, err := d.client.Do(ctx, d.region, &awsapi.Call{Service: sqs(), Action: "ReceiveMessage", Input: map[string]any{
-			"QueueUrl": d.url, "MaxNumberOfMessages": 10, "VisibilityTimeout": int(hidden / time.Second), "WaitTimeSeconds": 1,
+			"QueueUrl": d.url, "MaxNumberOfMessages": number, "VisibilityTimeout": int(hidden / time.Second), "WaitTimeSeconds": 1,
 		}})
+		if _, large := errors.AsType[*httpclient.TooLarge](err); large && number > 1 {
+			number = 1
+			continue
+		}
 		messages := answer.At("Messages").Items()
 		if err != nil || len(messages) == 0 {
 			return false, err
