@@ -36,7 +36,7 @@ type identities struct {
 // matter, as long as no two are equal.
 func identify(in *Input, p *proof, found current) identities {
 	current := found.findings
-	m := &matcher{proof: p, current: current, claims: found.claims, kept: map[string]bool{},
+	m := &continuation{proof: p, current: current, claims: found.claims, kept: map[string]bool{},
 		preferred: make([]string, len(current)), identities: identities{merged: map[string]string{},
 			continues: make([][]*model.Finding, len(current)), again: make([]*model.Finding, len(current))}}
 	taken := map[string]bool{}
@@ -147,8 +147,8 @@ func fingerprint(f *model.Finding, claim string, number int) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A matcher finds the earlier finding that each current one continues.
-type matcher struct {
+// A continuation finds the earlier finding that each current one continues.
+type continuation struct {
 	identities
 	proof   *proof
 	current []model.Finding
@@ -160,7 +160,7 @@ type matcher struct {
 }
 
 // prefer records the ID that each finding would get as a new one.
-func (m *matcher) prefer(order []int) {
+func (m *continuation) prefer(order []int) {
 	seen := map[string]int{}
 	for _, i := range order {
 		f := &m.current[i]
@@ -192,7 +192,7 @@ type pair struct {
 }
 
 // pairs returns the pairs of earlier and current findings that rate gives a rank.
-func (m *matcher) pairs(earlier []*model.Finding, group []int, rate func(p *pair, f *model.Finding)) []pair {
+func (m *continuation) pairs(earlier []*model.Finding, group []int, rate func(p *pair, f *model.Finding)) []pair {
 	var pairs []pair
 	for _, e := range earlier {
 		for _, i := range group {
@@ -213,7 +213,7 @@ func (m *matcher) pairs(earlier []*model.Finding, group []int, rate func(p *pair
 // match pairs the earlier open findings on a resource with the current ones, the
 // best pairs first. An earlier finding without a pair is merged into the current
 // finding that has its fields.
-func (m *matcher) match(earlier []*model.Finding, group []int) {
+func (m *continuation) match(earlier []*model.Finding, group []int) {
 	pairs := m.pairs(earlier, group, m.rankContinued)
 	m.assign(pairs)
 	var left []*model.Finding
@@ -231,7 +231,7 @@ func (m *matcher) match(earlier []*model.Finding, group []int) {
 }
 
 // assign accepts pairs, the best first, each finding once.
-func (m *matcher) assign(pairs []pair) {
+func (m *continuation) assign(pairs []pair) {
 	pairs = slices.Clone(pairs)
 	slices.SortStableFunc(pairs, func(a, b pair) int {
 		f, g := &m.current[a.index], &m.current[b.index]
@@ -259,7 +259,7 @@ func trueFirst(a, b bool) int {
 }
 
 // rankContinued sets the rank of a current finding and an earlier open one.
-func (m *matcher) rankContinued(p *pair, f *model.Finding) {
+func (m *continuation) rankContinued(p *pair, f *model.Finding) {
 	if p.fields == 0 && m.aboutWhole(p, f) {
 		p.fields = 1
 	}
@@ -277,20 +277,20 @@ func (m *matcher) rankContinued(p *pair, f *model.Finding) {
 
 // aboutWhole reports whether both findings are on one thing, and at least one is about
 // the whole resource.
-func (m *matcher) aboutWhole(p *pair, f *model.Finding) bool {
+func (m *continuation) aboutWhole(p *pair, f *model.Finding) bool {
 	e := p.earlier
 	return (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || isParty(e, f) || m.onWholeResource(e, f))
 }
 
 // decided reports whether the scan decided on what the earlier finding is about.
-func (m *matcher) decided(p *pair) bool {
+func (m *continuation) decided(p *pair) bool {
 	e := p.earlier
 	return m.proof.isResolved(e) || (p.own || m.proof.compared(e)) && !m.proof.isCarriedOver(e)
 }
 
 // own reports whether an earlier finding is about the same claim as the current
 // one at an index.
-func (m *matcher) own(e *model.Finding, i int) bool {
+func (m *continuation) own(e *model.Finding, i int) bool {
 	f := &m.current[i]
 	if e.Declaration != f.Declaration || e.Check != f.Check {
 		return false
@@ -314,7 +314,7 @@ func (m *matcher) own(e *model.Finding, i int) bool {
 
 // onWholeResource reports whether one of two findings is about the resource as a whole
 // for every claim: it is missing, or no declaration claims it.
-func (m *matcher) onWholeResource(e, f *model.Finding) bool {
+func (m *continuation) onWholeResource(e, f *model.Finding) bool {
 	return e.Verdict == model.Missing || f.Verdict == model.Missing || unclaimed(e) ||
 		unclaimed(f) && len(m.proof.judged[f.Key].Subject.Claims) == 0
 }
@@ -337,7 +337,7 @@ func disputes(f *model.Finding, declaration string) bool {
 
 // mergeTarget returns the index of the current finding that has the fields of an
 // earlier finding without a pair; -1 if there is none.
-func (m *matcher) mergeTarget(pairs []pair, e *model.Finding) int {
+func (m *continuation) mergeTarget(pairs []pair, e *model.Finding) int {
 	targets := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool {
 		return p.earlier != e || p.rank > sameFields || unclaimed(e) || len(m.continues[p.index]) == 0
 	})
@@ -351,7 +351,7 @@ func (m *matcher) mergeTarget(pairs []pair, e *model.Finding) int {
 
 // matchRest pairs the findings of a claim that are left over, if they are exactly
 // one earlier and one current finding: it was reclassified, with other fields.
-func (m *matcher) matchRest(left []*model.Finding, group []int) {
+func (m *continuation) matchRest(left []*model.Finding, group []int) {
 	var pairs []pair
 	earlier, current := map[*model.Finding]int{}, map[int]int{}
 	for _, e := range left {
@@ -369,7 +369,7 @@ func (m *matcher) matchRest(left []*model.Finding, group []int) {
 // matchReturned pairs recently resolved findings with new findings on a resource: those
 // with the same claim and verdict, or those with a field in common whose ID is the one
 // that the new finding would get.
-func (m *matcher) matchReturned(recent []*model.Finding, group []int) {
+func (m *continuation) matchReturned(recent []*model.Finding, group []int) {
 	m.assign(m.pairs(recent, group, m.rankReturned))
 	for _, i := range group {
 		if e := m.continues[i]; len(e) == 1 && !e[0].Resolved.IsZero() {
@@ -379,7 +379,7 @@ func (m *matcher) matchReturned(recent []*model.Finding, group []int) {
 }
 
 // rankReturned sets the rank of a new finding and one that was resolved recently.
-func (m *matcher) rankReturned(p *pair, f *model.Finding) {
+func (m *continuation) rankReturned(p *pair, f *model.Finding) {
 	e, i := p.earlier, p.index
 	switch whole := len(e.Changes) == 0 && len(f.Changes) == 0; {
 	case p.same && (p.fields > 0 || whole):
@@ -393,7 +393,7 @@ func (m *matcher) rankReturned(p *pair, f *model.Finding) {
 
 // replacements pairs missing findings with moved findings of the same claim: the
 // resource was created again under another ID.
-func (m *matcher) replacements(earlier []model.Finding, order []int) {
+func (m *continuation) replacements(earlier []model.Finding, order []int) {
 	type claim struct{ source, kind, declaration, address string }
 	of := func(f *model.Finding) claim { return claim{f.Source, f.Kind, f.Declaration, f.Address} }
 	missing := map[claim][]*model.Finding{}
@@ -417,7 +417,7 @@ func (m *matcher) replacements(earlier []model.Finding, order []int) {
 
 // assignID sets the ID of the finding at an index, and records the findings that were
 // merged into it.
-func (m *matcher) assignID(i int, taken map[string]bool) {
+func (m *continuation) assignID(i int, taken map[string]bool) {
 	f := &m.current[i]
 	switch all := m.continues[i]; {
 	case len(all) > 0:

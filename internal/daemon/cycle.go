@@ -43,7 +43,7 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	s := &scan{due: due, started: e.now(), failed: historyFailures{}}
 	e.collectAndLoad(ctx, due)
 	e.awaitFirstReads(ctx)
-	err := e.compare(ctx, s)
+	err := e.matchAndDiff(ctx, s)
 	if err != nil {
 		return model.Report{}, err
 	}
@@ -66,14 +66,14 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	return r, nil
 }
 
-// compare matches and diffs what was read. If verdicts depend on the histories of
+// matchAndDiff matches and diffs what was read. If verdicts depend on the histories of
 // declarations, it unlocks evaluating, reads these and compares again, maxRounds times at
 // most. Histories that it could not read by then are missing evidence for classify. It
 // returns with evaluating locked, and the caller unlocks it, unless it returns an error.
-func (e *Engine) compare(ctx context.Context, s *scan) error {
+func (e *Engine) matchAndDiff(ctx context.Context, s *scan) error {
 	for round := 1; ; round++ {
 		e.evaluating.Lock()
-		questions, err := e.compareOnce(ctx, s)
+		questions, err := e.matchAndDiffOnce(ctx, s)
 		if err == nil && (len(questions) == 0 || round > maxRounds) {
 			return nil
 		}
@@ -85,9 +85,9 @@ func (e *Engine) compare(ctx context.Context, s *scan) error {
 	}
 }
 
-// compareOnce matches and diffs what was read. It returns the questions about histories
+// matchAndDiffOnce matches and diffs what was read. It returns the questions about histories
 // that have no answer yet.
-func (e *Engine) compareOnce(ctx context.Context, s *scan) (questions []question, err error) {
+func (e *Engine) matchAndDiffOnce(ctx context.Context, s *scan) (questions []question, err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

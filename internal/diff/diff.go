@@ -40,10 +40,10 @@ func Judge(s *model.Subject, o Options) model.Judged {
 // Compare returns the outcomes on a subject, with those of failed checks. No outcome means that
 // it is in sync, or that no declaration is expected to declare it.
 func Compare(s *model.Subject, o Options) []model.Outcome {
-	return withViolations(s, compare(s, o))
+	return withViolations(s, outcomes(s, o))
 }
 
-func compare(s *model.Subject, o Options) []model.Outcome {
+func outcomes(s *model.Subject, o Options) []model.Outcome {
 	if len(s.Claims) == 0 {
 		return judgeUnclaimed(s, o)
 	}
