@@ -3,6 +3,7 @@ package awsapi
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -36,6 +37,18 @@ type Options struct {
 	// CAFile holds the authorities to trust in place of those of the system.
 	CAFile string
 	Limits httpclient.Limits
+	// Through returns a transport that sends requests through another one; nil sends them as
+	// they are.
+	Through func(http.RoundTripper) http.RoundTripper
+}
+
+// transport returns the transport of requests.
+func (o *Options) transport(trust *tls.Config) http.RoundTripper {
+	base := httpclient.NewBase(trust, o.Limits)
+	if o.Through != nil {
+		return o.Through(base)
+	}
+	return base
 }
 
 // A Client sends requests with the credentials of one account. It is safe for concurrent
@@ -78,7 +91,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return nil, &SettingError{err}
 	}
 	c := &Client{
-		Config: loaded, HTTP: httpclient.New(httpclient.NewBase(trust, o.Limits), o.Limits, httpclient.API{}).HTTP(),
+		Config: loaded, HTTP: httpclient.New(o.transport(trust), o.Limits, httpclient.API{}).HTTP(),
 		signer: v4.NewSigner(), backoff: o.Limits.Backoff, gates: map[string]*gate{},
 	}
 	if o.Role != "" {

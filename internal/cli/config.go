@@ -204,8 +204,8 @@ func checkSealer() model.Sealer { return model.NewSealer([]byte("driftd check"))
 func (c *command) sources() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sources",
-		Short:   "Test the sources",
-		Example: "  driftd sources test --config driftd.yaml",
+		Short:   "Test and record the sources",
+		Example: "  driftd sources test --config driftd.yaml\n  driftd sources record prod -o recording --config driftd.yaml",
 		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -228,7 +228,7 @@ Exit codes:
 			}
 			return c.testSources(cmd.Context(), estate, names, config.Default().Schedule.Timeout)
 		},
-	})
+	}, c.recordSource())
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // Probe tests the source within its timeout, or within the given one if it has none. If its
@@ -20,7 +21,16 @@ func (s Source) Probe(parent context.Context, timeout time.Duration) (collectors
 	if prober, ok := s.Collector.(collectors.Prober); ok {
 		test = prober.Probe
 	}
+	return callWithin(parent, s, timeout, test)
+}
+
+// Read calls read within the limits of the source, as Probe calls its collector.
+func (s Source) Read(parent context.Context, timeout time.Duration, read func(context.Context) (model.Snapshot, error)) (model.Snapshot, error) {
+	return callWithin(parent, s, timeout, read)
+}
+
+func callWithin[T any](parent context.Context, s Source, timeout time.Duration, call func(context.Context) (T, error)) (T, error) {
 	t := s.task()
 	t.timeout = cmp.Or(s.Timeout, timeout)
-	return callBounded(parent, &calls{memory: budget.NewTotal(s.MaxMemory)}, t, time.Now, test)
+	return callBounded(parent, &calls{memory: budget.NewTotal(s.MaxMemory)}, t, time.Now, call)
 }

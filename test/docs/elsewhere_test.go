@@ -32,6 +32,7 @@ func exceptions() map[string]exception {
 		"driftd preview --plan tfplan.json":           {"it needs a plan of a root, as in the e2e test", nil, verbs},
 		"driftd watch --severity critical,high":       {"it needs a terminal, and does not end: internal/cli has a test for it", nil, verbs},
 		"driftd init":                                 {"it asks, and the page writes its own driftd.yaml: internal/cli has a test for it", nil, verbs},
+		"driftd sources record prod -o recording":     {"it needs an account, as in the e2e test", nil, verbs},
 		"driftd init --output - --yes":                {"it needs a cluster: internal/cli has a test for it", nil, verbs},
 		"driftd scan ./infra":                         {"it needs OpenTofu, as in the e2e test", noTofu, verbs},
 		`kubectl get "$(kubectl api-resources --verbs=list -o name | grep -v -e event -e metrics | paste -sd, -)" -A -o yaml --show-managed-fields > cluster.yaml`: {"it needs an API server, as in the e2e test", noCluster, none},

@@ -166,14 +166,11 @@ func unpacked(t *testing.T, name string) string {
 	return string(content)
 }
 
-// TestAWSEstate compares an estate that the genuine provider of AWS applied with the account that moto simulates: from the state
-// and from the plans of the provider, before and after edits by three people.
-func TestAWSEstate(t *testing.T) {
-	t.Parallel()
+// startAccount starts an account in which nothing was created. state has the access keys of its users.
+func startAccount(t *testing.T, state string) *recordedAccount {
+	t.Helper()
 	moto, err := tftest.StartMoto(t.Context())
 	stopLater(t, moto, err)
-	s := &shelf{t: t, dir: t.TempDir()}
-	state := unpacked(t, "state.json")
 	account := &recordedAccount{t: t, moto: "http://" + moto.Address, keys: map[string]string{"": "AKIAESTATE0000000000"}}
 	trail := &trailtest.Trail{Users: map[string]string{account.keys[""]: "pipeline"}, Next: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: moto.Address})}
 	proxy := httptest.NewServer(trail)
@@ -182,6 +179,16 @@ func TestAWSEstate(t *testing.T) {
 	for who, key := range peopleOf(t, state) {
 		account.keys[who], trail.Users[key] = key, who
 	}
+	return account
+}
+
+// TestAWSEstate compares an estate that the genuine provider of AWS applied with the account that moto simulates: from the state
+// and from the plans of the provider, before and after edits by three people.
+func TestAWSEstate(t *testing.T) {
+	t.Parallel()
+	s := &shelf{t: t, dir: t.TempDir()}
+	state := unpacked(t, "state.json")
+	account := startAccount(t, state)
 	for _, dir := range []string{"root", "bin"} {
 		if err := os.Mkdir(filepath.Join(s.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
@@ -205,11 +212,11 @@ func TestAWSEstate(t *testing.T) {
 	s.write("plan.json", unpacked(t, "clean.json"))
 	// Nothing is planned without a refresh: neither the state nor the configuration change.
 	s.write("unrefreshed.json", unpacked(t, "clean.json"))
-	fromState := fmt.Sprintf(estateConfig, proxy.URL, "state", ", state: [root/terraform.tfstate]")
+	fromState := fmt.Sprintf(estateConfig, account.proxy, "state", ", state: [root/terraform.tfstate]")
 	fromState = strings.Replace(fromState, "dir: root, ", "", 1)
 	fromState = strings.Replace(fromState, ", binary: ./terraform, box: false", "", 1)
 	s.write("state.yaml", fromState)
-	s.write("plan.yaml", fmt.Sprintf(estateConfig, proxy.URL, "plan", ""))
+	s.write("plan.yaml", fmt.Sprintf(estateConfig, account.proxy, "plan", ""))
 
 	account.play("estate.jsonl")
 	account.findDefaults()

@@ -4,6 +4,7 @@ package aws
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
@@ -40,6 +41,8 @@ type inventory struct {
 	now    func() time.Time
 	// backoff is the pause before the second attempt of a request.
 	backoff time.Duration
+	// through returns the transport of requests; nil for the usual one.
+	through func(http.RoundTripper) http.RoundTripper
 }
 
 // Collect reads every bucket with one request for each part, because S3 has no request for a
@@ -68,7 +71,7 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 // scan reads the account. A brief scan reads at most one bucket. The caller closes the session of the result.
 func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	taken := c.now()
-	session, err := connect(ctx, c.config, c.backoff)
+	session, err := connect(ctx, c.config, c.backoff, c.through)
 	if err != nil {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}

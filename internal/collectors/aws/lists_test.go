@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/record/replay"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -69,9 +69,34 @@ func openEstate(t *testing.T, handler http.Handler, change func(*Config)) *inven
 
 // rate returns the severity of a resource that no declaration manages.
 func rate(s *model.Snapshot, r *model.Resource) string {
-	subject := &model.Subject{Key: r.Key, Kind: s.Kinds[r.Kind], Live: r}
-	f := classify.Findings(classify.Input{Judged: []model.Judged{{Subject: subject, Outcomes: []model.Outcome{{Verdict: model.Unmanaged}}}}}).Current[0]
-	return fmt.Sprintf("%s (%s)", f.Severity, f.Reason)
+	severity, reason := replay.Rate(s, r)
+	return fmt.Sprintf("%s (%s)", severity, reason)
+}
+
+// compareDump compares what was read with a golden file.
+func compareDump(t *testing.T, golden string, s *model.Snapshot) {
+	t.Helper()
+	var b strings.Builder
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		state := r.SystemOwned
+		if state == "" {
+			state = rate(s, r)
+		}
+		fmt.Fprintf(&b, "%s %s %s\n  name %s, parent %s, made by %v, known as %v\n  %s\n  %s\n", r.Kind, r.ID, r.Place, r.Name, r.Parent, r.Makers, r.Identities, state, r.Value.AppendJSON(nil))
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("the estate differs from %s (-want +got):\n%s", golden, diff)
+	}
 }
 
 // TestEstate compares what is read from an estate with one of each kind with a golden file.
@@ -82,29 +107,10 @@ func TestEstate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
+	compareDump(t, filepath.Join("testdata", "estate.txt"), &s)
 	seen := map[string]bool{}
 	for i := range s.Resources {
-		r := &s.Resources[i]
-		seen[r.Kind] = true
-		state := r.SystemOwned
-		if state == "" {
-			state = rate(&s, r)
-		}
-		fmt.Fprintf(&b, "%s %s %s\n  name %s, parent %s, made by %v, known as %v\n  %s\n  %s\n", r.Kind, r.ID, r.Place, r.Name, r.Parent, r.Makers, r.Identities, state, r.Value.AppendJSON(nil))
-	}
-	golden := filepath.Join("testdata", "estate.txt")
-	if *update {
-		if err = os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
-		t.Errorf("the estate differs from %s (-want +got):\n%s", golden, diff)
+		seen[s.Resources[i].Kind] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(catalogue.Schemas())) {
 		if !seen[name] {

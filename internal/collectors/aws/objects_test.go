@@ -43,7 +43,7 @@ func TestObjects(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := testConfig(t, server.URL)
 	c.MaxBody = 1000
-	s, err := connect(t.Context(), c, 1)
+	s, err := connect(t.Context(), c, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/aws/vocabulary"
 )
 
 // A recording has the answers of moto to the requests of a scan, by request. The estate was
@@ -41,16 +42,9 @@ func loadRecording(t *testing.T) *recording {
 	return r
 }
 
-// requestKey returns what distinguishes a request: service, region, operation and parameters.
-func requestKey(r *http.Request) string {
-	body, _ := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	scope := append(strings.Split(r.Header.Get("Authorization"), "/"), "", "", "", "")
-	return strings.Join(strings.Fields(strings.Join([]string{scope[3], scope[2], r.Method, r.URL.RequestURI(), r.Header.Get("X-Amz-Target"), string(body)}, " ")), " ")
-}
-
 func (r *recording) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	key := requestKey(req)
+	request, _ := vocabulary.Of("").Request(req)
+	key := request.Key()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked[key]++

@@ -29,9 +29,12 @@ type session struct {
 	region string
 }
 
-// connect opens a session without sending a request. The caller closes it.
-func connect(ctx context.Context, c Config, backoff time.Duration) (*session, error) {
-	client, err := awsapi.Connect(ctx, c.options(backoff))
+// connect opens a session without sending a request. The caller closes it. Requests go through
+// another transport unless through is nil.
+func connect(ctx context.Context, c Config, backoff time.Duration, through func(http.RoundTripper) http.RoundTripper) (*session, error) {
+	options := c.options(backoff)
+	options.Through = through
+	client, err := awsapi.Connect(ctx, options)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,27 @@
+package aws
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/driftd/driftd/internal/collectors/aws/vocabulary"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/record"
+)
+
+// Record reads the account as Collect does, with requests through the transport that through
+// returns. CloudTrail is not read: its events have what people sent.
+func (c *inventory) Record(ctx context.Context, through func(http.RoundTripper) http.RoundTripper) (model.Snapshot, error) {
+	recorded := &inventory{env: c.env, config: c.config, now: c.now, backoff: c.backoff, through: through}
+	recorded.config.Audit.Pages = 0
+	return recorded.Collect(ctx)
+}
+
+// Vocabulary returns what a recording keeps.
+func (c *inventory) Vocabulary() *record.Vocabulary {
+	if u, err := url.Parse(c.config.Endpoint); err == nil {
+		return vocabulary.Of(u.Host)
+	}
+	return vocabulary.Of("")
+}
