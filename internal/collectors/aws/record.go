@@ -5,16 +5,18 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/collectors/aws/vocabulary"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/record"
 )
 
 // Record reads the account as Collect does, with requests through the transport that through
-// returns. CloudTrail is not read: its events have what people sent.
+// returns. The log of calls is not read: its events have what people sent. Types that are listed by
+// their names are not read: which of their properties users name is not known.
 func (c *inventory) Record(ctx context.Context, through func(http.RoundTripper) http.RoundTripper) (model.Snapshot, error) {
 	recorded := &inventory{env: c.env, config: c.config, now: c.now, backoff: c.backoff, through: through}
-	recorded.config.Audit.Pages = 0
+	recorded.config.Audit, recorded.config.CloudControl = cloudtrail.Config{}, nil
 	return recorded.Collect(ctx)
 }
 

@@ -42,7 +42,7 @@ func Of(endpoint string) *record.Vocabulary {
 }
 
 // requestWords are parameters of requests, other than those that are also in answers.
-const requestWords = `MaxResults maxResults MaxItems MaxRecords Limit limit ResourcesPerPage AttributeNames Owner RestorableBy Filter Filter.Name
+const requestWords = `MaxResults maxResults MaxItems MaxRecords Limit limit ResourcesPerPage AttributeNames Attribute Owner RestorableBy Filter Filter.Name
  max-buckets x-id type`
 
 // listWords are the keys of the answers of lists.
