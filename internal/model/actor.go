@@ -5,28 +5,30 @@ import (
 	"strings"
 )
 
-// ViaManagedFields is the Via of an actor that Kubernetes' managedFields name. Its name is a
-// field manager, such as kubectl-edit, which is a program.
+// ViaManagedFields is the Via of an actor that comes from the managedFields of a Kubernetes object.
+// The Name of such an actor is a field manager, such as kubectl-edit: a program, not a person.
 const ViaManagedFields = "managedFields"
 
-// ViaAction is the Via of driftd itself, which put a resource back. Evidence is the ID of the action.
+// ViaAction is the Via of driftd itself after it put a resource back. Evidence is then the ID of
+// the action.
 const ViaAction = "action"
 
-// IsPerson reports whether the actor may be a person who can be asked: it is known, and its
-// name is that of a user or an author, and not that of a program, of a system account of
-// Kubernetes, of an API token of Proxmox VE or of a bot of GitHub.
+// IsPerson reports whether the actor may be a person who can be asked about the change. It returns
+// false if the actor is unknown or has no name, and for programs, system accounts of Kubernetes,
+// API tokens of Proxmox VE and bots of GitHub.
 func (a Actor) IsPerson() bool {
 	program := a.Via == ViaManagedFields || a.Via == ViaAction || strings.HasPrefix(a.Name, "system:") || strings.Contains(a.Name, "!") ||
 		strings.HasSuffix(a.Name, "[bot]")
 	return a.Confidence != Unknown && a.Name != "" && !program
 }
 
-// Label returns the name of the actor, or that of UnknownActor if it has none.
+// Label returns the name of the actor, or "unknown" if it has none.
 func (a Actor) Label() string { return actorLabel(a.Name) }
 
 func actorLabel(name string) string { return cmp.Or(name, UnknownActor("").Name) }
 
-// Person returns the person who made a change of the finding, if the evidence names one.
+// Person returns the actor of the finding, or else the first actor of its changes, for which
+// IsPerson is true. If there is none, ok is false.
 func (f *Finding) Person() (a Actor, ok bool) {
 	if f.Actor.IsPerson() {
 		return f.Actor, true
@@ -39,7 +41,8 @@ func (f *Finding) Person() (a Actor, ok bool) {
 	return Actor{}, false
 }
 
-// Compare orders actors: known ones before unknown ones, then the latest first.
+// Compare orders actors: known ones before unknown ones, then by time, the latest first, then by
+// name. It returns a negative number if a sorts before b.
 func (a Actor) Compare(b Actor) int {
 	known := func(x Actor) int {
 		if x.Confidence == Unknown {
@@ -50,8 +53,8 @@ func (a Actor) Compare(b Actor) int {
 	return cmp.Or(cmp.Compare(known(a), known(b)), b.At.Compare(a.At), cmp.Compare(a.Name, b.Name))
 }
 
-// LiftActor returns the first actor of the changes by Compare, and removes it from the
-// changes that have it. There is at least one change, and each has an actor.
+// LiftActor returns the actor that sorts first by Compare, and sets Actor to nil in each change
+// with an equal actor. It panics if changes is empty or if a change has no actor.
 func LiftActor(changes []Change) Actor {
 	best := *changes[0].Actor
 	for _, c := range changes[1:] {
@@ -67,7 +70,7 @@ func LiftActor(changes []Change) Actor {
 	return best
 }
 
-// Values of Via of an unknown actor: the event whose time At is.
+// These values of Via name the event at the time At if the actor is unknown.
 const (
 	ViaCreation   = "its creation"
 	ViaLastChange = "its last change of any kind, so then or before"

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// CauseFrom is the number of findings of one cause from which on they are grouped.
+// CauseFrom is the smallest number of findings with one cause that ByCause groups.
 const CauseFrom = 4
 
-// A Cause is what findings that one request caused have in common: the request, the
-// verdict, and the changes, which are the same on different resources. A finding without a
-// known request has the zero Cause.
+// A Cause identifies the request that caused a finding, together with the source, the verdict and
+// the changes. Findings on different resources with equal causes were caused by the same request in
+// the same way. The zero Cause means that the request is unknown. Causes are comparable.
 type Cause struct {
 	Source string
 	Request
@@ -19,12 +19,12 @@ type Cause struct {
 	changes [sha256.Size]byte
 }
 
-// A Request is one request of an actor to which entries of a log belong. IDs are unique
-// within the log.
+// A Request is one request of an actor, to which several entries of a log can belong. Via is the
+// log, ID the ID of the request, unique within the log, and By the name of the actor.
 type Request struct{ Via, ID, By string }
 
-// Cause returns the cause of the finding; zero if its request is not known, or if some of
-// its changes have another one. It is the same before and after Public.
+// Cause returns the cause of the finding. It returns the zero Cause if the request is unknown, or
+// if one of the changes belongs to another request. The result is the same before and after Public.
 func (f *Finding) Cause() Cause {
 	request := f.Actor.Request
 	if request == "" || slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Actor != nil && c.Actor.Request != request }) {
@@ -46,10 +46,11 @@ func (f *Finding) Cause() Cause {
 // IsZero reports whether the cause is unknown.
 func (c Cause) IsZero() bool { return c == Cause{} }
 
-// ByCause groups the elements of one cause, if there are at least CauseFrom of them; each
-// other element is a group of its own. of returns the cause, and a text that separates
-// elements of the same cause. Groups are in the order of their first members, and members
-// in the order of all.
+// ByCause groups the elements of all that have the same cause and the same apart, if there are at
+// least CauseFrom of them. Each other element is in a group of its own. The function of returns the
+// cause of an element and the text apart, by which elements of the same cause can be kept in
+// different groups. Groups are ordered by their first elements; the elements of a group are in the
+// order of all.
 func ByCause[T any](all []T, of func(T) (cause Cause, apart string)) [][]T {
 	type key struct {
 		Cause

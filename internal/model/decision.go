@@ -10,18 +10,19 @@ import (
 // A DecisionKind is a kind of decision about a finding.
 type DecisionKind string
 
-// The decisions, the strongest first: accept the state; no notifications until a time; the
-// finding is being handled.
+// The kinds of decisions, the strongest first. Accept accepts the live state, Snooze stops
+// notifications until a time, and Acknowledge marks the finding as being handled.
 const (
 	Accept      DecisionKind = "accept"
 	Snooze      DecisionKind = "snooze"
 	Acknowledge DecisionKind = "acknowledge"
 )
 
-// DecisionKinds lists the kinds, the strongest first.
+// DecisionKinds returns the kinds, the strongest first.
 func DecisionKinds() []DecisionKind { return []DecisionKind{Accept, Snooze, Acknowledge} }
 
-// Rank returns the position of the kind; 0 for the strongest.
+// Rank returns the position of the kind in DecisionKinds, so that 0 is the strongest, or the number
+// of kinds if it is not one of them.
 func (k DecisionKind) Rank() int {
 	for i, l := range DecisionKinds() {
 		if k == l {
@@ -31,7 +32,7 @@ func (k DecisionKind) Rank() int {
 	return len(DecisionKinds())
 }
 
-// Participle returns the participle of the kind: "accepted".
+// Participle returns the past participle of the kind, such as "accepted".
 func (k DecisionKind) Participle() string {
 	switch k {
 	case Accept:
@@ -44,50 +45,49 @@ func (k DecisionKind) Participle() string {
 	return "decided"
 }
 
-// A Decision is a decision about one finding. It holds until the finding changes or the
-// decision ends.
+// A Decision is a decision of a person about one finding, or about the findings of a baseline. It
+// holds until the finding changes or the decision ends.
 type Decision struct {
 	// ID is unique.
 	ID   string       `json:"id"`
 	Kind DecisionKind `json:"kind"`
-	// Finding is the ID of the finding that it is about; "" if Subject identifies it.
+	// Finding is the ID of the finding; "" if Subject identifies it.
 	Finding string `json:"finding"`
-	// Subject describes the finding, and identifies it for decisions in a file.
+	// Subject describes the finding. For a decision in a file, it identifies the finding.
 	Subject Target `json:"subject"`
-	// Basis is the Finding.Basis that it holds for; "" if it has Changes.
+	// Basis is the Finding.Basis for which the decision holds; "" if Changes is set.
 	Basis string `json:"basis,omitempty"`
-	// Severity is the severity that the finding had; "" if it is not known.
+	// Severity is the severity of the finding at the time of the decision; "" if unknown.
 	Severity Severity `json:"severity,omitempty"`
-	// Covers counts the findings that a baseline was made about, and Covered are
-	// these, sorted by ID: Finding, Subject and Basis are empty then. Only the store has
-	// Covered.
+	// Covers is the number of findings in a baseline, and Covered lists them, sorted by ID;
+	// Finding, Subject and Basis are then empty. Covered is set only in the store.
 	Covers  int       `json:"covers,omitempty"`
 	Covered []Covered `json:"covered,omitempty"`
-	// Changes are those that the finding must have: their paths, and the values that are
-	// given. Only decisions in a file have them.
+	// Changes lists the changes that the finding must have: their paths, and their values as far as
+	// they are given. Only decisions in a file have them.
 	Changes []Change `json:"changes,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
-	// Owner is who is responsible for it, By who decided, At when, and Via through what:
-	// "command line", "command line (as root)", "web", the name of a receiver, or the address
-	// and line of a file.
+	// Owner is the person or team responsible for the decision. By is the person who decided, and
+	// At the time. Via is the interface that was used: "command line", "command line (as root)",
+	// "web", the name of a receiver, or the address and line of a file.
 	Owner string    `json:"owner,omitempty"`
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`
 	Via   string    `json:"via"`
-	// From is the declaration with the file of the decision; "" for one that was made in
-	// driftd.
+	// From is the declaration that contains the file of the decision; "" for a decision that was
+	// made in driftd.
 	From string `json:"from,omitempty"`
-	// Until is when it ends; zero for a decision that was made without an end.
+	// Until is the time at which the decision ends; zero if it has no end.
 	Until time.Time `json:"until,omitzero"`
-	// Replaces is the ID of the decision that this one replaced; "" if there is none.
+	// Replaces is the ID of the decision that this one replaced; "" if it replaced none.
 	Replaces string `json:"replaces,omitempty"`
-	// ReplacedBy is the ID of the decision that replaced this one at the time Replaced:
-	// it has ended then. Both are zero while it was not replaced.
+	// ReplacedBy is the ID of the decision that replaced this one, and Replaced the time at which
+	// it did and this decision ended. Both are zero if the decision was not replaced.
 	ReplacedBy string    `json:"replaced_by,omitempty"`
 	Replaced   time.Time `json:"replaced,omitzero"`
 }
 
-// A Covered is a finding of a baseline, as it was then.
+// A Covered is a finding of a baseline, as it was when the baseline was made.
 type Covered struct {
 	Finding  string   `json:"finding"`
 	Basis    string   `json:"basis"`
@@ -112,7 +112,7 @@ func (d *Decision) covers(f *Finding) bool {
 	return c != nil && (c.Basis == f.Basis || c.Basis == f.WorseBasis) && f.Severity.Rank() >= c.Severity.Rank()
 }
 
-// Topic returns a text for the subject of the decision.
+// Topic returns the subject of the decision as text: "a baseline of N" or the key of the resource.
 func (d *Decision) Topic() string {
 	if d.Covers > 0 {
 		return "a baseline of " + strconv.Itoa(d.Covers)
@@ -120,34 +120,34 @@ func (d *Decision) Topic() string {
 	return d.Subject.Key.String()
 }
 
-// A DecisionStatus is a decision with the findings that it holds for.
+// A DecisionStatus is a decision with the findings for which it holds.
 type DecisionStatus struct {
 	Decision
-	// Holds are the IDs of the open findings that it holds for; never nil.
+	// Holds lists the IDs of the open findings for which the decision holds. It is never nil.
 	Holds []string `json:"holds"`
-	// Why is why it holds for none; "" if it holds for one.
+	// Why is the reason why the decision holds for no finding; "" if it holds for one.
 	Why string `json:"why,omitempty"`
 }
 
-// A Target is the subject of a decision; an empty Verdict, Declaration or Check means any.
+// A Target is the subject of a decision. An empty Verdict, Declaration or Check matches any.
 type Target struct {
 	Key
 	Declaration string  `json:"declaration,omitempty"`
 	Verdict     Verdict `json:"verdict,omitempty"`
-	// Check is that of the finding.
+	// Check is Finding.Check.
 	Check string `json:"check,omitempty"`
-	// Unproven reports whether the finding was pending or bypassed at the time of the decision. It
-	// is shown, and not compared.
+	// Unproven reports whether it was not known, at the time of the decision, if the finding was
+	// pending or bypassed. It is for display only and not compared.
 	Unproven bool `json:"unproven,omitempty"`
 }
 
-// VerdictText returns the verdict as Finding.VerdictText does; "" if it is not set.
+// VerdictText returns the verdict in the form of Finding.VerdictText; "" if it is not set.
 func (t *Target) VerdictText() string {
 	return (&Finding{Verdict: t.Verdict, Unproven: t.Unproven}).VerdictText()
 }
 
-// Ended reports whether the decision has ended or was replaced. A replaced one stays so if
-// the clock is set back.
+// Ended reports whether the decision has ended by now or was replaced. A replaced decision remains
+// ended even if the clock is set back.
 func (d *Decision) Ended(now time.Time) bool {
 	return d.ReplacedBy != "" || past(d.Until, now)
 }
@@ -155,13 +155,13 @@ func (d *Decision) Ended(now time.Time) bool {
 // past reports whether an end has passed; the zero time never passes.
 func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
-// EndsSoon reports whether the decision ends within a week.
+// EndsSoon reports whether the decision has not ended and ends within a week of now.
 func (d *Decision) EndsSoon(now time.Time) bool {
 	const week = 7 * 24 * time.Hour
 	return !d.Until.IsZero() && !d.Ended(now) && d.Until.Sub(now) <= week
 }
 
-// About reports whether the decision is about a finding, also if that has changed.
+// About reports whether the decision is about the finding, even if the finding has changed since.
 func (d *Decision) About(f *Finding) bool {
 	if d.Covers > 0 {
 		return d.covered(f) != nil
@@ -178,7 +178,8 @@ func (d *Decision) About(f *Finding) bool {
 // under the worse verdict.
 func (d *Decision) madeUnderWorse(f *Finding) bool { return d.Basis != "" && d.Basis == f.WorseBasis }
 
-// Holds reports whether the decision is about a finding that has not changed since.
+// Holds reports whether the decision is about the finding, has not ended by now, and the finding
+// has not changed since.
 func (d *Decision) Holds(f *Finding, now time.Time) bool {
 	if !d.About(f) || d.Ended(now) {
 		return false
@@ -221,13 +222,14 @@ func given(want, shown *Value) bool {
 	return want == nil || shown != nil && want.Equal(*shown)
 }
 
-// A DecisionIndex is an index of decisions by finding. The zero DecisionIndex is empty.
+// A DecisionIndex finds decisions by finding. The zero DecisionIndex is empty.
 type DecisionIndex struct {
 	byFinding  map[string][]*Decision
 	byResource map[Key][]*Decision
 }
 
-// IndexDecisions returns an index of decisions, which must not change.
+// IndexDecisions returns an index of the decisions in list. The index refers to the elements of
+// list, which the caller must not change.
 func IndexDecisions(list []Decision) DecisionIndex {
 	x := DecisionIndex{map[string][]*Decision{}, map[Key][]*Decision{}}
 	for i := range list {
@@ -246,9 +248,9 @@ func IndexDecisions(list []Decision) DecisionIndex {
 	return x
 }
 
-// Settle sets the decision of a finding to the strongest one that holds for it; of two of
-// one kind to the later. It does not depend on the order of decisions. It reports whether
-// the decision changed.
+// Settle sets f.Decision to the strongest decision that holds for the finding, the latest one if
+// there are several of that kind, or to nil if none holds. The result does not depend on the order
+// of the decisions. Settle reports whether f.Decision changed.
 func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 	before := f.Decision
 	f.Decision = nil

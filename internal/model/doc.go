@@ -1,4 +1,4 @@
-// Package model holds driftd's nouns: resources, claims, subjects, findings,
-// and the typed values that they carry. It imports the standard library only,
-// reads no clock and holds no state.
+// Package model defines the data types that the other packages exchange: resources, claims,
+// subjects, findings, and the typed values that they contain. It imports only the standard library,
+// does not read the clock and keeps no global state.
 package model

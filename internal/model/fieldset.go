@@ -7,7 +7,7 @@ import (
 
 // A FieldSet is a set of field paths, as a tree of steps. The zero FieldSet is empty.
 type FieldSet struct {
-	// Self reports that the node itself is in the set.
+	// Self reports whether the node itself is in the set.
 	Self  bool
 	steps []fieldStep
 }
@@ -20,8 +20,8 @@ type fieldStep struct {
 // A StepKind is the kind of a Step.
 type StepKind uint8
 
-// The kinds of a step: a map's field, an element of a keyed list, an item of a
-// set, a position in an ordered list.
+// The kinds of steps: the field of a map, an element of a keyed list, an item of a set, and a
+// position in an ordered list.
 const (
 	FieldStep StepKind = iota
 	KeyStep
@@ -29,9 +29,9 @@ const (
 	IndexStep
 )
 
-// A Step identifies a child of a node. Text is the field's name;
-// for a KeyStep the key fields as a JSON object; for an ItemStep the item as
-// JSON; for an IndexStep the position in decimal.
+// A Step identifies a child of a node. Text is the name of the field for a FieldStep, the key
+// fields as a JSON object for a KeyStep, the item as JSON for an ItemStep, and the decimal position
+// for an IndexStep.
 type Step struct {
 	Kind StepKind
 	Text string
@@ -41,7 +41,7 @@ func (s Step) compare(t Step) int {
 	return cmp.Or(cmp.Compare(s.Kind, t.Kind), cmp.Compare(s.Text, t.Text))
 }
 
-// Put adds a child, or replaces it.
+// Put adds the child below at step, replacing an existing one.
 func (f *FieldSet) Put(step Step, below FieldSet) {
 	i, found := f.find(step)
 	if found {
@@ -55,13 +55,13 @@ func (f *FieldSet) find(step Step) (int, bool) {
 	return slices.BinarySearchFunc(f.steps, step, func(e fieldStep, s Step) int { return e.Step.compare(s) })
 }
 
-// Empty reports whether the set holds no path.
+// Empty reports whether the set contains no path.
 func (f *FieldSet) Empty() bool { return !f.Self && len(f.steps) == 0 }
 
-// Depth returns how closely the set matches the node at path: the number of steps if it
-// contains the node or something below it, a lower number if it contains a node above and
-// nothing below that, and -1 if it contains neither. The writer with the greater depth
-// wrote last.
+// Depth returns how closely the set matches the node at path. It returns the number of steps if the
+// set contains the node or something below it, a lower number if it contains only a node above, and
+// -1 if it contains none of these. Of two writers, the one with the greater depth wrote the node
+// last.
 func (f *FieldSet) Depth(path []Step) int {
 	node := f
 	for depth, step := range path {
@@ -77,7 +77,7 @@ func (f *FieldSet) Depth(path []Step) int {
 	return len(path)
 }
 
-// Child returns the set below one step, or nil if the set does not have it.
+// Child returns the set below the step, or nil if the set does not contain the step.
 func (f *FieldSet) Child(step Step) *FieldSet {
 	if i, ok := f.find(step); ok {
 		return &f.steps[i].below
@@ -88,7 +88,7 @@ func (f *FieldSet) Child(step Step) *FieldSet {
 // Leaf reports whether the node has no children.
 func (f *FieldSet) Leaf() bool { return len(f.steps) == 0 }
 
-// Len is the number of children.
+// Len returns the number of children.
 func (f *FieldSet) Len() int { return len(f.steps) }
 
 // Steps returns the steps to the children, sorted.

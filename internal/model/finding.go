@@ -9,8 +9,8 @@ import (
 // A Verdict is the result of comparing a subject.
 type Verdict string
 
-// The verdicts. Live L, declared D, recorded R. If nothing records what was applied, the
-// writers of a field take the place of R: package diff.
+// The verdicts. L is the live, D the declared and R the recorded value. If no record shows the
+// applied value, the writers of the field replace R; see package diff.
 const (
 	InSync         Verdict = "in-sync"         // D = R = L.
 	Changed        Verdict = "changed"         // L ≠ R, D = R: changed behind the tool's back.
@@ -31,16 +31,16 @@ const (
 	Nondeterministic Verdict = "nondeterministic"
 )
 
-// Verdicts lists every verdict that a finding may have, worst first.
+// Verdicts returns every verdict that a finding may have, worst first.
 func Verdicts() []Verdict {
 	return []Verdict{Conflict, Missing, Changed, Bypassed, Disputed, Undeclared, Unmanaged, Moved,
 		Nondeterministic, Violated, PendingRestart, Pending, Codified, Unchecked}
 }
 
-// IsDrift reports whether a finding with the verdict is a difference. Unchecked is not.
+// IsDrift reports whether a finding with the verdict is a difference. InSync and Unchecked are not.
 func (v Verdict) IsDrift() bool { return v != InSync && v != Unchecked }
 
-// Severity rates a finding.
+// A Severity rates a finding.
 type Severity string
 
 // The severities, worst first.
@@ -52,10 +52,11 @@ const (
 	Info     Severity = "info"
 )
 
-// Severities lists the severities, worst first.
+// Severities returns the severities, worst first.
 func Severities() []Severity { return []Severity{Critical, High, Medium, Low, Info} }
 
-// Rank returns the position of the severity; 0 for the worst.
+// Rank returns the position of the severity in Severities, so that 0 is the worst, or the number of
+// severities if it is not one of them.
 func (s Severity) Rank() int {
 	for i, t := range Severities() {
 		if s == t {
@@ -65,18 +66,19 @@ func (s Severity) Rank() int {
 	return len(Severities())
 }
 
-// Confidence is how certain an Actor is.
+// A Confidence is a degree of certainty about an Actor.
 type Confidence string
 
-// The confidences: Exact if the evidence contains object and field, Likely if it contains
-// the object and a time, Unknown if there is none.
+// The confidences: Exact if the evidence contains the object and the field, Likely if it contains
+// the object and a time, and Unknown if there is no evidence.
 const (
 	Exact   Confidence = "exact"
 	Likely  Confidence = "likely"
 	Unknown Confidence = "unknown"
 )
 
-// An Actor is who changed something. An unknown one has a Reason.
+// An Actor is the person or program that made a change, with the time and the evidence. An unknown
+// actor has a Reason.
 type Actor struct {
 	Name       string     `json:"name"`
 	At         time.Time  `json:"at,omitzero"`
@@ -84,49 +86,51 @@ type Actor struct {
 	Evidence   string     `json:"evidence,omitempty"`
 	Confidence Confidence `json:"confidence"`
 	Reason     string     `json:"reason,omitempty"`
-	// Request is the ID of the request that the entry belongs to; "" if the log does not
-	// contain it.
+	// Request is the ID of the request to which the entry of the log belongs; "" if the log does
+	// not contain it.
 	Request string `json:"request,omitempty"`
-	// Message is the actor's message for the change.
+	// Message is the message that the actor gave for the change.
 	Message string `json:"message,omitempty"`
 }
 
-// UnknownActor returns an unknown actor with the reason.
+// UnknownActor returns an actor with the name "unknown", the confidence Unknown and the reason.
 func UnknownActor(reason string) Actor {
 	return Actor{Name: "unknown", Confidence: Unknown, Reason: reason}
 }
 
-// A Change is one field that differs. Sides that are absent are nil.
+// A Change is one field that differs. Absent values are nil.
 type Change struct {
 	Path     string `json:"path"`
 	LivePath string `json:"live_path,omitempty"`
 	Declared *Value `json:"declared,omitempty"`
 	Recorded *Value `json:"recorded,omitempty"`
 	Live     *Value `json:"live,omitempty"`
-	// Running is the value in effect until a restart, if Live waits for one.
+	// Running is the value in effect until a restart, if Live takes effect only then; nil
+	// otherwise.
 	Running *Value `json:"running,omitempty"`
 	Secret  bool   `json:"secret"`
-	// Names are the names of the objects to which the values refer, by ID, as the last scan
-	// read them; "" for an ID that no object has. IDs without a known name are left out. Names
-	// are for display only: they are not compared, and not part of Finding.Basis.
+	// Names maps the IDs of the objects to which the values refer to their names, as the last scan
+	// read them; "" for an ID that no object has. IDs without a known name are omitted. Names are
+	// for display only: they are not compared and not part of Finding.Basis.
 	Names map[string]string `json:"names,omitempty"`
-	// Unproven reports whether a pending change may be a bypassed one, or a changed
-	// one may be pending: nothing reports whether the declaration moved or the live
-	// side. It is rated like changed.
+	// Unproven reports whether a pending change may be bypassed, or a changed one may be pending,
+	// because there is no evidence which of the two sides moved. Such a change is rated like a
+	// changed one.
 	Unproven bool `json:"unproven,omitempty"`
-	// Unenforced is why the tool that applies the declaration does not put the field back; "" if it does, or if that is not known.
+	// Unenforced is the reason why the tool that applies the declaration does not put the field
+	// back; "" if it does, or if that is unknown.
 	Unenforced string `json:"unenforced,omitempty"`
-	// Severity is set if a rule rates this field differently than usual.
+	// Severity is set if a rule rates this field; "" if the field has the severity of the verdict.
 	Severity Severity `json:"severity,omitempty"`
 	// Rated is set if a rule of the configuration set Severity.
 	Rated *Rating `json:"rated,omitempty"`
 	// Exposure is the kind of access that depends on the field; "" for most fields.
 	Exposure Exposure `json:"exposure,omitempty"`
-	// Claims are the values of each declaration if the declarations disagree, and
-	// LiveActor is the last writer of Live then.
+	// Claims lists the values of the declarations if they disagree. LiveActor is then the last
+	// writer of Live.
 	Claims    []ClaimedValue `json:"claims,omitempty"`
 	LiveActor *Actor         `json:"live_actor,omitempty"`
-	// Actor is set if it differs from the finding's.
+	// Actor is the actor of this change if it is not that of the finding; nil otherwise.
 	Actor *Actor `json:"actor,omitempty"`
 }
 
@@ -134,10 +138,10 @@ type Change struct {
 // path, if it has one.
 func (c *Change) field() string { return cmp.Or(c.LivePath, c.Path) }
 
-// A ClaimedValue is the value of a disputed field in one declaration. Position is
-// Claim.Position, and URL is that of a Link to the claim, or "". Path is set if the declaration's path of the field differs
-// from Change.Path. Actor is who last set the value
-// in the declaration; nil in findings of earlier versions.
+// A ClaimedValue is the value of a disputed field in one declaration. Position is Claim.Position,
+// and URL is the address of a Link to the claim, or "". Path is set if the path of the field in the
+// declaration differs from Change.Path. Actor is the last writer of the value in the declaration;
+// nil in findings of earlier versions.
 type ClaimedValue struct {
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
@@ -148,21 +152,21 @@ type ClaimedValue struct {
 	Actor       *Actor `json:"actor,omitempty"`
 }
 
-// DeclaredAt returns the file and the line of the claim, or its address if they are unknown.
+// DeclaredAt returns the file and line of the claim, or its address if they are unknown.
 func (c *ClaimedValue) DeclaredAt() string { return cmp.Or(c.Position, c.Address) }
 
-// A Finding is a verdict that is not in-sync: one for a resource, a claim and
-// a verdict, kept across scans under the same ID.
+// A Finding is a verdict other than InSync. There is one for each combination of resource, claim
+// and verdict; it keeps its ID across scans.
 type Finding struct {
 	ID      string  `json:"id"`
 	Verdict Verdict `json:"verdict"`
-	// Check is the ID of the check that failed if the verdict is Violated or Nondeterministic,
-	// and "" otherwise.
+	// Check is the ID of the failed check if the verdict is Violated or Nondeterministic; ""
+	// otherwise.
 	Check    string   `json:"check,omitempty"`
 	Severity Severity `json:"severity"`
 	// Rated is set if a rule of the configuration set Severity.
 	Rated *Rating `json:"rated,omitempty"`
-	// Exposure is that of the worst change, or of the resource as a whole.
+	// Exposure is the exposure of the worst change, or of the resource as a whole.
 	Exposure Exposure `json:"exposure,omitempty"`
 	Key
 	Place       string `json:"namespace"`
@@ -171,66 +175,67 @@ type Finding struct {
 	Address     string `json:"address"`
 	// Position is Claim.Position.
 	Position string `json:"position,omitempty"`
-	// AlsoIn are Claim.AlsoIn.
+	// AlsoIn is Claim.AlsoIn.
 	AlsoIn []string `json:"also_in,omitempty"`
-	// Changes are sorted by path; empty if the finding is about the whole resource.
+	// Changes is sorted by path. It is empty if the finding concerns the whole resource.
 	Changes []Change `json:"changes"`
 	Actor   Actor    `json:"actor"`
-	// Objects are the unmanaged objects that the finding includes because the resource is the
-	// record of a tool that installed them: "Service web/redis". Sorted.
+	// Objects lists the unmanaged objects that the finding includes because the resource is the
+	// record of the tool that installed them, such as "Service web/redis". It is sorted.
 	Objects []string `json:"objects,omitempty"`
-	// Reason is why it could not be checked, or why it has its severity; it may be empty.
+	// Reason is why the resource could not be checked, or why the finding has its severity; it may
+	// be empty.
 	Reason    string    `json:"reason"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	// Unproven is Change.Unproven for a finding about the whole resource.
+	// Unproven is Change.Unproven for a finding that concerns the whole resource.
 	Unproven bool `json:"unproven,omitempty"`
 	// Unenforced is Change.Unenforced for the whole resource.
 	Unenforced string `json:"unenforced,omitempty"`
-	// Replaces reports whether the next apply destroys the resource and creates it
-	// again.
+	// Replaces reports whether the next apply destroys the resource and creates it again.
 	Replaces bool `json:"replaces,omitempty"`
-	// Resolved is when a scan proved that it is over; zero while it is open.
+	// Resolved is the time at which a scan proved that the difference is gone; zero while the
+	// finding is open.
 	Resolved time.Time `json:"resolved,omitzero"`
-	// Owner is the responsible person or team according to the rules of owners, or "".
+	// Owner is the responsible person or team according to the configured owner rules, or "".
 	Owner string `json:"owner,omitempty"`
-	// Labels are those of the resource, live or as declared.
+	// Labels are the labels of the resource, live or as declared.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Links are the web pages of the live resource and of its declaration, as far as they are
+	// Links lists the web pages of the live resource and of its declaration, as far as they are
 	// known, in the order of the LinkTo values.
 	Links []Link `json:"links,omitempty"`
-	// Basis is a digest of the values of the finding and of the claim. It changes if one of
-	// them does, and does not reveal them.
+	// Basis is a digest of the values of the finding and of the claim. It changes if one of them
+	// changes, and does not reveal them.
 	Basis string `json:"basis,omitempty"`
-	// WorseBasis is the Basis of the same values under the worse verdict, if the values do
-	// not distinguish the two (pending and bypassed). A decision about the worse verdict
-	// holds for this one, too.
+	// WorseBasis is the Basis that the same values have under the worse verdict, if the values do
+	// not distinguish the two verdicts (pending and bypassed). A decision about the worse verdict
+	// then holds for this finding, too.
 	WorseBasis string `json:"worse_basis,omitempty"`
-	// Was is the verdict before the last reclassification; nil if there was none.
+	// Was is the verdict before the last reclassification; nil if the finding was never
+	// reclassified.
 	Was *Former `json:"was,omitempty"`
-	// Merged are the IDs of findings that were merged into this one, oldest
-	// first, at most MaxMerged.
+	// Merged lists the IDs of findings that were merged into this one, oldest first, at most
+	// MaxMerged.
 	Merged []string `json:"merged,omitempty"`
-	// MergedInto is the ID of the finding that this one was merged into. Such a
-	// finding is closed, Resolved is the time, but its fields still drift.
+	// MergedInto is the ID of the finding into which this one was merged; "" if it was not. Such a
+	// finding is closed at Resolved, although its fields still differ.
 	MergedInto string `json:"merged_into,omitempty"`
-	// Hidden is the reason of the ignore rule that hides it; "" if none does.
+	// Hidden is the reason of the ignore rule that hides the finding; "" if none does.
 	Hidden string `json:"hidden,omitempty"`
-	// Ignored are fields that ignore rules removed from Changes.
+	// Ignored lists the fields that ignore rules removed from Changes.
 	Ignored []IgnoredChange `json:"ignored,omitempty"`
-	// Decision is the decision that holds for it, or nil.
+	// Decision is the decision that holds for the finding, or nil.
 	Decision *Decision `json:"decision,omitempty"`
-	// Flips are its last changes, oldest first.
+	// Flips lists the last changes of the finding, oldest first.
 	Flips []Flip `json:"flips,omitempty"`
-	// Flapping reports whether it was flapping in the last scan.
+	// Flapping reports whether the finding was flapping in the last scan.
 	Flapping bool `json:"flapping,omitempty"`
 }
 
-// DeclaredAt returns the file and the line of the declaration, or its address if they are
-// unknown.
+// DeclaredAt returns the file and line of the declaration, or its address if they are unknown.
 func (f *Finding) DeclaredAt() string { return cmp.Or(f.Position, f.Address) }
 
-// Link returns the address of the page of one side; "" if it has none.
+// Link returns the URL of the first link to the given side; "" if there is none.
 func (f *Finding) Link(to LinkTo) string {
 	at := slices.IndexFunc(f.Links, func(l Link) bool { return l.To == to })
 	if at < 0 {
@@ -246,23 +251,23 @@ type Link struct {
 	URL string `json:"url"`
 }
 
-// LinkTo is the side of a finding that a link leads to.
+// A LinkTo is the side of a finding to which a link leads.
 type LinkTo string
 
-// The sides: the live resource in its own system, and its declaration at the commit that was
-// compared.
+// The sides of a link: the live resource in its own system, and its declaration at the commit that
+// was compared.
 const (
 	LinkLive     LinkTo = "live"
 	LinkDeclared LinkTo = "declared"
 )
 
-// A Former is the verdict that a finding had until it was reclassified at At.
+// A Former is the verdict of a finding before it was reclassified at the time At.
 type Former struct {
 	Verdict Verdict   `json:"verdict"`
 	At      time.Time `json:"at"`
 }
 
-// UTC returns a copy with its time in UTC; nil of nil.
+// UTC returns a copy of w with At in UTC; nil if w is nil.
 func (w *Former) UTC() *Former {
 	if w == nil {
 		return nil
@@ -270,18 +275,18 @@ func (w *Former) UTC() *Former {
 	return &Former{w.Verdict, w.At.UTC()}
 }
 
-// MaxMerged bounds Finding.Merged: the IDs that were merged last are kept.
+// MaxMerged is the maximum length of Finding.Merged. The IDs that were merged last are kept.
 const MaxMerged = 16
 
-// Continue copies the identity of the earlier finding that f continues: its ID, FirstSeen,
-// Merged, and, if the verdict changed, the earlier verdict.
+// Continue makes f the continuation of the finding before: it copies the ID, FirstSeen, Was and
+// Merged. If the verdicts differ, it sets f.Was to the earlier one, with the time now.
 func (f *Finding) Continue(before *Finding, now time.Time) {
 	f.FirstSeen, f.Was = before.FirstSeen, before.Was
 	f.Recall(before, now)
 }
 
-// Recall copies the identity of the resolved finding that returned as f, without
-// FirstSeen.
+// Recall makes f the return of the resolved finding before: it copies the ID and Merged, but not
+// FirstSeen. If the verdicts differ, it sets f.Was to the earlier one, with the time now.
 func (f *Finding) Recall(before *Finding, now time.Time) {
 	f.ID, f.Merged = before.ID, slices.Clone(before.Merged)
 	if f.Verdict != before.Verdict {
@@ -289,8 +294,7 @@ func (f *Finding) Recall(before *Finding, now time.Time) {
 	}
 }
 
-// Merge records that other findings were merged into f, with those that were merged into
-// them.
+// Merge adds the IDs of the other findings, and the IDs in their Merged, to f.Merged.
 func (f *Finding) Merge(others ...*Finding) {
 	var all []string
 	add := func(id string) {
@@ -309,28 +313,28 @@ func (f *Finding) Merge(others ...*Finding) {
 
 // An IgnoredChange is a field that an ignore rule removed from a finding.
 type IgnoredChange struct {
-	// Reason is the rule's.
+	// Reason is the reason of the rule.
 	Reason string `json:"reason"`
 	Change
 }
 
-// ClaimedBy reports whether the finding is of a declaration, or is a dispute in which it claims a
-// field.
+// ClaimedBy reports whether the finding belongs to the declaration, or is a dispute in which the
+// declaration claims a field.
 func (f *Finding) ClaimedBy(declaration string) bool {
 	return f.Declaration == declaration || f.Verdict == Disputed && slices.ContainsFunc(f.Changes, func(c Change) bool {
 		return slices.ContainsFunc(c.Claims, func(v ClaimedValue) bool { return v.Declaration == declaration })
 	})
 }
 
-// Shown reports whether the finding counts as drift: it is neither hidden nor accepted.
+// Shown reports whether the finding counts as drift, that is, it is neither hidden nor accepted.
 func (f *Finding) Shown() bool { return f.Hidden == "" && !f.Accepted() }
 
-// IsUnproven reports whether the finding, or one of its changes, is unproven.
+// IsUnproven reports whether the finding or one of its changes is unproven.
 func (f *Finding) IsUnproven() bool {
 	return f.Unproven || slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Unproven })
 }
 
-// VerdictText returns the verdict as text: "pending or bypassed" for a pending finding that
+// VerdictText returns the verdict as text, such as "pending or bypassed" for a pending finding that
 // is unproven.
 func (f *Finding) VerdictText() string { return verdictText(f.Verdict, f.IsUnproven()) }
 
@@ -341,23 +345,23 @@ func verdictText(v Verdict, unproven bool) string {
 	return string(v)
 }
 
-// Accepted reports whether an acceptance holds for the finding.
+// Accepted reports whether a decision of kind Accept holds for the finding.
 func (f *Finding) Accepted() bool { return f.Decision != nil && f.Decision.Kind == Accept }
 
-// Muted reports whether there are no notifications about the finding: it is hidden, or a
+// Muted reports whether notifications about the finding are suppressed, because it is hidden or a
 // decision holds for it.
 func (f *Finding) Muted() bool { return f.Hidden != "" || f.Decision != nil }
 
-// A Flip is a time at which a finding appeared, changed or was resolved.
+// A Flip is one appearance, change or resolution of a finding.
 type Flip struct {
 	At time.Time `json:"at"`
-	// Basis is its new Basis; "" if it was resolved.
+	// Basis is the new Basis of the finding; "" if it was resolved.
 	Basis string `json:"basis,omitempty"`
 }
 
-// A finding is flapping if it changed FlapCount times within FlapWindow between at most
-// FlapStates states, or FlapLimit times between any number of them. It is flapping until it
-// does not change for FlapWindow.
+// These constants define flapping. A finding starts to flap if, within FlapWindow, it changes
+// FlapCount times between at most FlapStates states, or FlapLimit times between any number of
+// states. It stops when it does not change for FlapWindow.
 const (
 	FlapCount  = 5
 	FlapStates = 2
@@ -365,15 +369,16 @@ const (
 	FlapWindow = 3 * time.Hour
 )
 
-// Flipped records that the finding appeared, changed or, with basis "", was resolved. It
-// drops changes that are too old, or in the future because the clock was set back.
+// Flipped records in f.Flips that the finding appeared or changed, or, if basis is "", that it was
+// resolved. It removes flips that are older than FlapWindow, and flips after at, which exist if the
+// clock was set back.
 func (f *Finding) Flipped(at time.Time, basis string) {
 	kept := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return at.Sub(p.At) > FlapWindow || p.At.After(at) })
 	kept = append(kept, Flip{at, basis})
 	f.Flips = kept[max(0, len(kept)-FlapLimit):]
 }
 
-// Flaps reports whether the finding is flapping.
+// Flaps reports whether the finding is flapping at the time now.
 func (f *Finding) Flaps(now time.Time) bool {
 	recent := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return p.At.After(now) || now.Sub(p.At) > FlapWindow })
 	if f.Flapping {

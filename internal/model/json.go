@@ -14,9 +14,9 @@ import (
 // by doubling the first character, so that no resource can forge a digest.
 const secretPrefix = "\x00secret:"
 
-// AppendJSON appends the value's one JSON form, map fields sorted by name. A
-// secret is written as its digest behind a mark that DecodeJSON understands;
-// use Public for what people read.
+// AppendJSON appends the canonical JSON form of the value to b, in which the fields of maps are
+// sorted by name. A secret is encoded as its digest in a form that UnmarshalJSON decodes; use
+// Public for output to people.
 func (v Value) AppendJSON(b []byte) []byte {
 	switch v.kind {
 	case Null:
@@ -55,7 +55,7 @@ func (v Value) AppendJSON(b []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes s as a JSON string; what is not UTF-8 becomes U+FFFD.
+// appendString appends s as a JSON string. Bytes that are not valid UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {
@@ -77,11 +77,11 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// MarshalJSON writes what AppendJSON writes.
+// MarshalJSON implements json.Marshaler. It returns the form that AppendJSON appends, and no error.
 func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Foreign JSON is read by package
-// decode, which bounds it.
+// UnmarshalJSON implements json.Unmarshaler. It decodes the form that MarshalJSON returns. Use
+// package decode for JSON from other systems: it limits the size.
 func (v *Value) UnmarshalJSON(data []byte) error {
 	if scalar, ok := decodeScalar(data); ok {
 		*v = scalar
@@ -100,7 +100,8 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decodeScalar reads what most values are, for which a decoder would be wasted.
+// decodeScalar decodes null, booleans, numbers and strings without a json.Decoder. It returns false
+// for other values.
 func decodeScalar(data []byte) (Value, bool) {
 	switch {
 	case len(data) == 0 || data[0] == '[' || data[0] == '{' || !json.Valid(data):
@@ -192,11 +193,10 @@ func closing(dec *json.Decoder) error {
 	return err
 }
 
-// SecretText is what a person sees where a secret stands.
+// SecretText is the text that replaces secrets in output.
 const SecretText = "(secret)"
 
-// Public returns the tree as people and reports may see it: each secret
-// replaced by SecretText.
+// Public returns a copy of the tree for output in which SecretText replaces each secret.
 func (v Value) Public() Value {
 	if !v.HasSecret() {
 		return v
@@ -220,8 +220,8 @@ func (v Value) Public() Value {
 	return v
 }
 
-// String returns a short form for people: a bare string, or JSON, with
-// secrets hidden.
+// String returns a short form for output: the content of a string, or JSON, with SecretText in
+// place of secrets.
 func (v Value) String() string {
 	if v.kind == String {
 		return v.text

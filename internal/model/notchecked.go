@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// PartKind is the kind of a finding about a part of a declaration that could not be read,
-// or that fails a check.
+// PartKind is the kind of a finding about a part of a declaration that could not be read or that
+// fails a check.
 const PartKind = "declaration/part"
 
-// PartID returns the ID of the key of such a finding. A declaration that could not be
-// read at all is its own address.
+// PartID returns the ID of a finding of PartKind: "declaration/address", or only the name of the
+// declaration if the address is equal to it, as for a declaration that could not be read at all.
 func PartID(declaration, address string) string {
 	if address == declaration {
 		return declaration
@@ -20,28 +20,28 @@ func PartID(declaration, address string) string {
 	return declaration + "/" + address
 }
 
-// NotChecked counts what should have been checked and was not. An unchecked finding that
-// was accepted, or that an ignore rule hides, does not count.
+// NotChecked counts the things that should have been checked but were not. Unchecked findings that
+// are accepted or hidden by an ignore rule are not counted.
 type NotChecked struct {
-	// Unreachable are sources whose last read failed.
+	// Unreachable is the number of sources whose last read failed.
 	Unreachable int `json:"unreachable"`
-	// Stale are sources whose last read is too old or is held back.
+	// Stale is the number of sources whose last read is too old or is held back.
 	Stale int `json:"stale"`
-	// Scopes are kinds, or kinds in one place, that could not be read in full.
+	// Scopes is the number of kinds, or kinds in one place, that could not be read in full.
 	Scopes int `json:"scopes"`
-	// Parts are declarations, and parts of declarations, that could not be read.
+	// Parts is the number of declarations, and of parts of declarations, that could not be read.
 	Parts int `json:"parts"`
-	// Resources are declared resources that could not be compared.
+	// Resources is the number of declared resources that could not be compared.
 	Resources int `json:"resources"`
 }
 
 // Any reports whether something was not checked.
 func (n NotChecked) Any() bool { return n != NotChecked{} }
 
-// Sources is the number of sources that were not read.
+// Sources returns the number of sources that were not read.
 func (n NotChecked) Sources() int { return n.Unreachable + n.Stale }
 
-// String lists the counts, such as "1 source unreachable, 2 scopes"; it is empty if
+// String returns the counts that are not zero, such as "1 source unreachable, 2 scopes"; "" if
 // everything was checked.
 func (n NotChecked) String() string {
 	var parts []string
@@ -65,10 +65,10 @@ func (n NotChecked) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// At returns the run with NotChecked and Complete set for the given time and the findings
-// that are open then. No other function determines whether everything was checked. A
-// source whose last read is too old is stale and gets an entry in Coverage. Findings of
-// other sources and declarations than the run's do not count.
+// At returns a copy of the run with NotChecked and Complete set for the time now and the findings
+// that are open then. No other function computes these two fields. At adds an entry to Coverage for
+// each source whose last read is too old. It ignores findings of sources and declarations that are
+// not part of the run.
 func (r Run) At(now time.Time, open []Finding) Run {
 	r.Coverage = slices.DeleteFunc(append([]Coverage{}, r.Coverage...), func(c Coverage) bool { return strings.HasPrefix(c.Reason, stalePrefix) })
 	r.NotChecked = NotChecked{}
@@ -122,7 +122,7 @@ func (n *NotChecked) add(open []*Finding) {
 	n.Resources = len(resources)
 }
 
-// unfoundProblems counts the problems of declarations for which there is no finding,
+// unfoundProblems returns the number of problems of declarations for which there is no finding,
 // accepted or not.
 func (r *Run) unfoundProblems(open []Finding) int {
 	found := map[string]bool{}
@@ -159,8 +159,8 @@ const stalePrefix = "stale: "
 // unscheduledAge is the age from which on a source without a schedule is stale.
 const unscheduledAge = time.Hour
 
-// Trouble returns why the source's last read does not show its current state; "" if it
-// does.
+// Trouble returns the reason why the last read of the source does not show its current state as of
+// now; "" if it does.
 func (s *SourceRun) Trouble(now time.Time) string {
 	limit := StaleIntervals * s.Every
 	if s.Every <= 0 {

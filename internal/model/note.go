@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Note is a remark about a part of a declaration that was read.
+// A Note is a remark on a part of a declaration that was read.
 type Note struct {
-	// Address is a file with the line; "" where the text names the place.
+	// Address is the file and line; "" if Text names the place.
 	Address string `json:"address"`
 	Text    string `json:"text"`
 }
@@ -15,7 +15,8 @@ type Note struct {
 // maxNotes bounds the notes of a declaration that a run record holds.
 const maxNotes = 50
 
-// BoundedNotes returns the first notes, with one that counts the others.
+// BoundedNotes returns notes unchanged if there are few enough, or else the first ones and a note
+// with the number of the others.
 func BoundedNotes(notes []Note) []Note {
 	more := len(notes) - maxNotes
 	if more <= 0 {

@@ -2,7 +2,7 @@ package model
 
 import "time"
 
-// A MessageKind is the reason of a message.
+// A MessageKind is the reason for sending a message.
 type MessageKind string
 
 // The kinds of messages.
@@ -18,10 +18,10 @@ const (
 	ActionMessage    MessageKind = "action"    // An action is proposed, or has another state.
 )
 
-// News is the change of one finding since the last message to a receiver.
+// A News is the change of one finding since the last message to a receiver.
 type News string
 
-// The news.
+// The kinds of news.
 const (
 	Appeared        News = "new"          // It is new to the receiver.
 	Again           News = "again"        // It returned after it was resolved.
@@ -39,158 +39,168 @@ const (
 	Standing        News = "open"         // It did not change.
 )
 
-// An Item is one finding in a message. The finding is Public, with the worst MaxFields of
-// its changes, and values of at most MaxValue characters.
+// An Item is one finding in a message. Finding is in its published form, with only the MaxFields
+// worst changes, and with values cut to MaxValue characters.
 type Item struct {
 	News    News    `json:"news"`
 	Finding Finding `json:"finding"`
-	// Fields counts all changes.
+	// Fields is the number of all changes.
 	Fields int `json:"fields"`
-	// Why is why it is reported again after a decision or a rule, or its earlier verdict if
-	// it was reclassified.
+	// Why is the reason why the finding is reported again after a decision or a rule, or the
+	// earlier verdict if the finding was reclassified.
 	Why string `json:"why,omitempty"`
-	// WasVerdict and WasSeverity are those of the last message about a reclassified
-	// finding.
+	// WasVerdict and WasSeverity are the verdict and severity in the last message, if the finding
+	// was reclassified since.
 	WasVerdict  Verdict  `json:"was_verdict,omitempty"`
 	WasSeverity Severity `json:"was_severity,omitempty"`
 }
 
-// Worse reports whether the finding was reclassified to a worse severity.
+// Worse reports whether the finding was reclassified and has a worse severity than before.
 func (it *Item) Worse() bool {
 	return it.WasSeverity != "" && it.Finding.Severity.Rank() < it.WasSeverity.Rank()
 }
 
-// Bounds of an Item.
+// These constants limit an Item: the number of changes, and the length of a value in characters.
 const (
 	MaxFields = 10
 	MaxValue  = 500
 )
 
-// A Message is one notification to one receiver. It contains no secret.
+// A Message is one notification to one receiver. It contains no secrets.
 type Message struct {
-	// Key identifies the message; it is the same for repeated deliveries.
+	// Key identifies the message. It is the same in repeated deliveries.
 	Key      string      `json:"key"`
 	Receiver string      `json:"receiver"`
 	Kind     MessageKind `json:"kind"`
 	At       time.Time   `json:"at"`
-	// Thread is common to all messages about the same findings; First reports whether the
-	// message is the first one.
+	// Thread is the ID that all messages about the same findings share. First reports whether the
+	// message is the first of the thread.
 	Thread string `json:"thread"`
 	First  bool   `json:"first"`
-	// Sequence numbers the messages of the thread, from 1.
+	// Sequence is the number of the message within the thread, starting at 1.
 	Sequence int `json:"sequence"`
-	// Title is a line about the message, Subject one about the present state of the
-	// thread.
+	// Title is one line that summarizes the message, and Subject one line that summarizes the
+	// current state of the thread.
 	Title   string `json:"title"`
 	Subject string `json:"subject"`
-	// Severity is the worst of News, or else of All.
+	// Severity is the worst severity in News or, if News is empty, in All.
 	Severity Severity `json:"severity"`
-	// News are the changed findings, worst first. NewsCount also counts those beyond
-	// MaxItems.
+	// News lists the changed findings, worst first, at most MaxItems. NewsCount is the number of
+	// all changed findings.
 	News      []Item `json:"news"`
 	NewsCount int    `json:"news_count"`
-	// All are the findings of the thread in their present state, open ones first, worst
-	// first, at most MaxItems. The counts are of all.
+	// All lists the findings of the thread in their current state, at most MaxItems: open ones
+	// first, and then by severity, worst first. The counts include the findings that are not
+	// listed.
 	All           []Item `json:"all"`
 	OpenCount     int    `json:"open_count"`
 	MutedCount    int    `json:"muted_count"`
 	ResolvedCount int    `json:"resolved_count"`
-	// MergedCount counts those that were merged into another finding.
+	// MergedCount is the number of findings that were merged into another one.
 	MergedCount int `json:"merged_count,omitempty"`
-	// Quiet reports whether nothing in News requires attention: a finding is milder than
-	// before, or was merged. A receiver that can edit messages updates its earlier ones;
-	// another one drops the message.
+	// Quiet reports whether nothing in News requires attention, because findings only became less
+	// severe or were merged. A receiver that can edit messages updates its earlier ones; other
+	// receivers drop the message.
 	Quiet bool `json:"quiet,omitempty"`
-	// Notes are additional lines, as in a digest.
+	// Notes lists additional lines, as in a digest.
 	Notes []string `json:"notes,omitempty"`
-	// URL is the address of the web page, or "".
+	// URL is the address of the web page of the message; "" if there is none.
 	URL string `json:"url,omitempty"`
-	// Action is the action of an ActionMessage; nil for other kinds. Parent is the thread of its
-	// finding; "" if the receiver has none.
+	// Action is the action of an ActionMessage; nil for other kinds. Parent is the ID of the thread
+	// of the action's finding; "" if the receiver has no such thread.
 	Action *ActionNotice `json:"action,omitempty"`
 	Parent string        `json:"parent,omitempty"`
 }
 
-// ActionThread begins the ID of the thread of an action's messages. The ID of the action follows.
+// ActionThread is the prefix of the ID of the thread of an action's messages. The ID of the action
+// follows it.
 const ActionThread = "action-"
 
-// An ActionNotice is what a message shows of an action. It contains no secret.
+// An ActionNotice describes an action in a message. It contains no secrets.
 type ActionNotice struct {
 	ID string `json:"id"`
-	// State is the state of the action, and Outcome what came of it, in words.
+	// State is the state of the action, and Outcome its result as text.
 	State   string `json:"state"`
 	Outcome string `json:"outcome,omitempty"`
-	// Waits reports whether it waits for an approval, Converged whether the resource is as declared, Alarm
-	// whether a person has to look at what it did, and Known whether people ended it before it did
-	// anything.
+	// Waits reports whether the action waits for an approval, Converged whether the resource is now
+	// as declared, Alarm whether a person must check the result, and Known whether a person ended
+	// the action before it changed anything.
 	Waits     bool `json:"waits"`
 	Converged bool `json:"converged"`
 	Alarm     bool `json:"alarm"`
 	Known     bool `json:"known,omitempty"`
-	// Digest is the digest of what it does, which an approval names.
+	// Digest is the digest of the planned changes, which an approval refers to.
 	Digest string `json:"digest"`
-	// Finding is the ID of the finding that it puts back, and Resource the resource.
+	// Finding is the ID of the finding that the action puts back, and Resource the key of the
+	// resource.
 	Finding  string `json:"finding"`
 	Resource Key    `json:"resource"`
 	Name     string `json:"name"`
-	// Changes are the fields that it changes, at most MaxFields: Recorded is the value before, Live the
-	// value after, nil for none. Fields counts all.
+	// Changes lists the fields that the action changes, at most MaxFields. Recorded is the value
+	// before and Live the value after the action; nil means absent. Fields is the number of all
+	// changed fields.
 	Changes []Change `json:"changes"`
 	Fields  int      `json:"fields"`
-	// Creates reports whether the resource is created, and Deletes whether it is deleted. Restarts is what restarts, in words.
-	// Unseen reports whether driftd never saw the declared values live.
+	// Creates reports whether the action creates the resource, and Deletes whether it deletes it.
+	// Restarts describes what the action restarts. Unseen reports whether driftd never observed the
+	// declared values live.
 	Creates bool `json:"creates,omitempty"`
 	Deletes bool `json:"deletes,omitempty"`
-	// Asks is the tool that is asked to make the changes, and for what, in words; "" if driftd makes them.
+	// Asks describes the tool that makes the changes and the request to it; "" if driftd makes
+	// them.
 	Asks string `json:"asks,omitempty"`
-	// Records reports whether the declaration is changed, and not the resource.
+	// Records reports whether the action changes the declaration instead of the resource.
 	Records  bool   `json:"records,omitempty"`
 	Restarts string `json:"restarts,omitempty"`
-	// AfterRestart is what takes effect only after a restart, in words.
+	// AfterRestart describes the changes that take effect only after a restart.
 	AfterRestart string `json:"after_restart,omitempty"`
-	// Requests are the requests one after the other, in words; empty if one makes all changes.
+	// Requests describes the requests in the order in which they are sent; empty if one request
+	// makes all changes.
 	Requests []string `json:"requests,omitempty"`
 	Unseen   bool     `json:"unseen,omitempty"`
 	// Endpoint is the address of the system, and Identity the user that writes to it.
 	Endpoint string `json:"endpoint"`
 	Identity string `json:"identity"`
-	// Author is who made the drift; "" if unknown. Rule allows the action. By is the person who asked for it, "" for driftd itself, and Reason why.
+	// Author is the actor that caused the drift; "" if unknown. Rule is the rule that allows the
+	// action. By is the person who requested it; "" for driftd itself. Reason is the reason that
+	// the person gave.
 	Author string `json:"author,omitempty"`
 	Rule   string `json:"rule"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Approvers are the persons who approved it, of the number Needed.
+	// Approvers lists the persons who approved the action. Needed is the number of approvals that
+	// it needs.
 	Approvers []string  `json:"approvers,omitempty"`
 	Needed    int       `json:"needed"`
 	Expires   time.Time `json:"expires,omitzero"`
-	// Step counts what happened to it, so that later notices have higher numbers.
+	// Step increases with each event of the action, so that later notices have higher numbers.
 	Step int `json:"step"`
 }
 
-// MaxItems bounds the findings that one message lists.
+// MaxItems is the maximum number of findings that one list of a message contains.
 const MaxItems = 20
 
-// A Thread has the notifications to one receiver about a group of findings.
+// A Thread describes the notifications to one receiver about a group of findings.
 type Thread struct {
 	ID       string `json:"id"`
 	Receiver string `json:"receiver"`
-	// Group is what its findings have in common.
+	// Group is the key by which the findings are grouped.
 	Group string `json:"group"`
-	// Opened is the time of its first message, LastSent that of the last one.
+	// Opened is the time of the first message, and LastSent that of the last one.
 	Opened   time.Time `json:"opened"`
 	LastSent time.Time `json:"said"`
-	// Waits is since when there is news that is held back; zero if there is none.
+	// Waits is the time since which news is held back; zero if none is.
 	Waits time.Time `json:"waits,omitzero"`
-	// Sequence counts the messages.
+	// Sequence is the number of messages so far.
 	Sequence int `json:"sequence"`
-	// Members are by the finding's ID.
+	// Members maps the IDs of findings to the last notification about each.
 	Members map[string]Notified `json:"members"`
 }
 
-// Notified is the last notification to a receiver about a finding.
+// A Notified is the last notification to a receiver about a finding.
 type Notified struct {
 	News News `json:"news"`
-	// Sequence is that of the message.
+	// Sequence is the Sequence of the message.
 	Sequence int      `json:"sequence"`
 	Basis    string   `json:"basis"`
 	Flapping bool     `json:"flapping,omitempty"`
@@ -208,42 +218,43 @@ func (t Notified) Open() bool { return !t.Ended() && !t.Muted() }
 // Ended reports whether the finding was resolved or merged in the last notification.
 func (t Notified) Ended() bool { return t.News == Over || t.News == WasMerged }
 
-// Muted reports whether the finding was hidden or decided about in the last notification.
+// Muted reports whether the last notification about the finding was that a decision or a rule ends
+// the notifications.
 func (t Notified) Muted() bool {
 	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasAcknowledged || t.News == WasHidden
 }
 
 // A Pace is the recent rate of notifications to a receiver.
 type Pace struct {
-	// Sent are the times of its last messages, oldest first.
+	// Sent lists the times of the last messages, oldest first.
 	Sent []time.Time `json:"sent,omitempty"`
-	// Digest is when its last daily digest was due. If the clock was set back since, it is
-	// an earlier time, and LastDigest stays: that digest is not sent again.
+	// Digest is the time at which the last daily digest was due. If the clock is set back, Digest
+	// becomes earlier but LastDigest does not, so that the digest is not sent twice.
 	Digest     time.Time `json:"digest,omitzero"`
 	LastDigest time.Time `json:"last_digest,omitzero"`
-	// Held is since when notifications are held back by quiet hours; zero if none are.
+	// Held is the time since which quiet hours hold notifications back; zero if they do not.
 	Held time.Time `json:"held,omitzero"`
-	// Untold counts the findings whose notifications are held back by quiet hours or the
-	// rate.
+	// Untold is the number of findings whose notifications are held back by quiet hours or by the
+	// rate limit.
 	Untold int `json:"untold,omitempty"`
 }
 
-// Notices are the earlier notifications that later ones depend on.
+// Notices is the state of earlier notifications that planning depends on.
 type Notices struct {
 	Threads []Thread
-	// Paces are by receiver.
+	// Paces maps the names of receivers to their paces.
 	Paces map[string]Pace
 }
 
-// A NoticeChange is the result of planning notifications. It is saved in one transaction
-// with the findings.
+// A NoticeChange is the result of planning notifications. It is saved in one transaction with the
+// findings.
 type NoticeChange struct {
-	// Threads are new or changed; Gone are the IDs of removed ones.
+	// Threads lists new and changed threads, and Gone the IDs of removed ones.
 	Threads []Thread
 	Gone    []string
-	// Paces that changed, by receiver.
+	// Paces contains the changed paces, by receiver.
 	Paces map[string]Pace
-	// Messages are queued in this order.
+	// Messages lists the messages to queue, in this order.
 	Messages []Message
 }
 
@@ -252,22 +263,23 @@ func (c *NoticeChange) Empty() bool {
 	return len(c.Threads)+len(c.Gone)+len(c.Paces)+len(c.Messages) == 0
 }
 
-// An OutboxEntry is a message that is not delivered yet.
+// An OutboxEntry is a message that was not delivered yet.
 type OutboxEntry struct {
 	Message Message
-	// Begun reports whether a delivery was begun before, and may have succeeded.
+	// Begun reports whether an earlier delivery was begun, which may have succeeded.
 	Begun bool
-	// Receipt is the receiver's receipt for the thread's first message; "" before. Parent is the one for
-	// the first message of Message.Parent.
+	// Receipt is the receiver's receipt for the first message of the thread; "" before that message
+	// is delivered. Parent is the receipt for the first message of Message.Parent.
 	Receipt, Parent string
 }
 
 // A Queue describes the messages that are queued for one receiver.
 type Queue struct {
 	Length int
-	// Oldest is when the first message was planned; zero if there is none.
+	// Oldest is the time at which the oldest queued message was planned; zero if the queue is
+	// empty.
 	Oldest time.Time
-	// Untold counts the findings whose notifications are held back.
+	// Untold is the number of findings whose notifications are held back.
 	Untold int
 }
 
@@ -275,17 +287,19 @@ type Queue struct {
 type ReceiverStatus struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	// Queued counts the queued messages; Oldest is when the first one was planned.
+	// Queued is the number of queued messages, and Oldest the time at which the oldest one was
+	// planned; zero if there is none.
 	Queued int       `json:"queued"`
 	Oldest time.Time `json:"oldest,omitzero"`
-	// Untold counts the findings whose notifications are held back by quiet hours or the
-	// rate.
+	// Untold is the number of findings whose notifications are held back by quiet hours or by the
+	// rate limit.
 	Untold int `json:"untold"`
-	// Delivered is when it last accepted a message; zero if it did not since the start.
+	// Delivered is the time of the last successful delivery; zero if there was none since the
+	// start.
 	Delivered time.Time `json:"delivered,omitzero"`
-	// Error is why the last delivery failed, with the next step; "" if it succeeded.
+	// Error is the reason why the last delivery failed, with the next step; "" if it succeeded.
 	Error string `json:"error,omitempty"`
-	// Stopped reports whether deliveries, or answers, have stopped until a configuration
-	// or a restart resolves the error: a retry would not.
+	// Stopped reports whether deliveries or answers have stopped until the configuration is changed
+	// or driftd is restarted, because a retry cannot resolve the error.
 	Stopped bool `json:"stopped,omitempty"`
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// An ObjectSample has, of each object that a declaration of Terraform records, a hash of the address
-// and one of the identity, so that a plan can be compared with the objects of a scan. Of more than
-// maxSampled objects it has those with the smallest hashes.
+// An ObjectSample contains, for each object that a Terraform declaration records, a hash of the
+// address and a hash of the identity, so that a plan can be compared with the objects of a scan. If
+// there are too many objects, it contains those with the smallest hashes.
 //
-// Each object takes eight bytes, in ascending order: the hash of the address, then that of the
-// identity, both big endian.
+// Each object occupies eight bytes, the hash of the address followed by that of the identity, both
+// big endian. Objects are in ascending order.
 type ObjectSample []byte
 
 // maxSampled bounds a sample: 16 KiB of a run record.
@@ -29,7 +29,7 @@ const (
 	anyLive = ofLive
 )
 
-// SampleObjects returns the sample of the objects of claims.
+// SampleObjects returns the sample of the objects that the claims describe.
 func SampleObjects(claims []Claim) ObjectSample {
 	entries := make([]uint64, 0, len(claims))
 	for i := range claims {
@@ -58,7 +58,7 @@ func claimIdentity(c *Claim) uint32 {
 	return hash32(c.ID) | ofLive
 }
 
-// IsTerraformKind reports whether a kind is that of a Terraform type without a live source.
+// IsTerraformKind reports whether kind is the kind of a Terraform type without a live source.
 func IsTerraformKind(kind string) bool { return strings.HasPrefix(kind, "terraform/") }
 
 func hash32(text string) uint32 {
@@ -68,11 +68,12 @@ func hash32(text string) uint32 {
 	return uint32(sum>>32) ^ uint32(sum)
 }
 
-// A Sampled is what a sample has about an object.
+// A Sampled is the result of looking up an object in a sample.
 type Sampled int
 
-// The answers of a sample: the address is not in it, it has another object at the address, or it
-// has the object. Beyond means that the sample was full before the address.
+// The results of ObjectSample.Find. Absent means that the sample does not contain the address,
+// Other that it contains another object at the address, and Same that it contains the object.
+// Beyond means that the sample was full before it reached the address.
 const (
 	Absent Sampled = iota
 	Other
@@ -80,8 +81,9 @@ const (
 	Beyond
 )
 
-// Find returns whether a sample has an object with an address, an attribute id (or a name, if it has
-// none), and an ID in the live system; "" for one that is not known.
+// Find looks up an object by its address and compares its identity. The argument id is the
+// attribute id of the object, or its name if it has none, and live is its ID in the live system. An
+// empty id or live is unknown and matches any.
 func (s ObjectSample) Find(address, id, live string) Sampled {
 	at := hash32(address)
 	n := len(s) / sampledSize
@@ -108,7 +110,7 @@ func sameIdentity(known uint32, id, live string) bool {
 	return known == anyLive || live == "" || known == hash32(live)|ofLive
 }
 
-// Declaration returns the record of a declaration in the run; nil if it has none.
+// Declaration returns the record of the named declaration in the run, or nil if the run has none.
 func (r *Run) Declaration(name string) *DeclarationRun {
 	i := slices.IndexFunc(r.Declarations, func(d DeclarationRun) bool { return d.Name == name })
 	if i < 0 {
@@ -117,11 +119,12 @@ func (r *Run) Declaration(name string) *DeclarationRun {
 	return &r.Declarations[i]
 }
 
-// IsPlanned reports whether a declaration is a Terraform root that a plan reads, and not the states of
-// one.
+// IsPlanned reports whether the declaration is a Terraform root that is read through a plan, and
+// not through its states.
 func (d *DeclarationRun) IsPlanned() bool { return d.Type == "terraform" && len(d.States) == 0 }
 
-// Samples returns the samples of the run's declarations that have one, by name.
+// Samples returns the object samples of the run by the name of the declaration. It omits
+// declarations without a sample.
 func (r *Run) Samples() map[string]ObjectSample {
 	samples := map[string]ObjectSample{}
 	for i := range r.Declarations {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// An Outline is the part of a finding that lists show, filter and sort by. It has no fields,
-// values, evidence and reasons.
+// An Outline is the part of a finding that lists display, filter and sort by. It contains no
+// fields, values, evidence and reasons.
 type Outline struct {
 	// The fields of the usual columns are first, so that a list of many findings reads less memory.
 	ID       string   `json:"id"`
@@ -23,8 +23,8 @@ type Outline struct {
 	Resolved  time.Time `json:"resolved,omitzero"`
 	Owner     string    `json:"owner,omitempty"`
 	Hidden    string    `json:"hidden,omitempty"`
-	// Decision is the kind of the decision that holds for it; "" if none does. Until is when the
-	// decision ends; zero if it has no end.
+	// Decision is the kind of the decision that holds for the finding; "" if none does. Until is
+	// the time at which that decision ends; zero if it has no end.
 	Decision    DecisionKind `json:"decision,omitempty"`
 	Actor       OutlineActor `json:"actor"`
 	Until       time.Time    `json:"until,omitzero"`
@@ -32,13 +32,14 @@ type Outline struct {
 	Place       string       `json:"namespace"`
 	Declaration string       `json:"declaration"`
 	Address     string       `json:"address"`
-	// Actors are the names of the other actors of changes, each once and at most maxOutlineActors.
+	// Actors lists the names of the other actors of changes, without duplicates. It is bounded.
 	Actors     []string  `json:"actors,omitempty"`
 	LastSeen   time.Time `json:"last_seen"`
 	MergedInto string    `json:"merged_into,omitempty"`
 }
 
-// An OutlineActor is the part of an Actor that lists show. A list has one for each finding.
+// An OutlineActor is the part of an Actor that lists display. It is small because a list contains
+// one for each finding.
 type OutlineActor struct {
 	Name       string     `json:"name"`
 	At         time.Time  `json:"at,omitzero"`
@@ -46,7 +47,7 @@ type OutlineActor struct {
 	Confidence Confidence `json:"confidence"`
 }
 
-// Label is Actor.Label.
+// Label returns the same text as Actor.Label.
 func (a *OutlineActor) Label() string { return actorLabel(a.Name) }
 
 // Outline returns the outline of the finding, with times in UTC.
@@ -71,8 +72,8 @@ const (
 	maxOutlineActors = 100
 )
 
-// otherActors returns the names of the actors of changes other than the one with a name, each once and at most
-// maxOutlineActors.
+// otherActors returns the names of the actors of changes except the given one, without duplicates
+// and at most maxOutlineActors.
 func (f *Finding) otherActors(than string) []string {
 	var names []string
 	seen := map[string]bool{than: true}
@@ -105,8 +106,8 @@ func outlineText(text string) string {
 	return text[:end] + "…"
 }
 
-// Shown is Finding.Shown.
+// Shown reports whether Finding.Shown is true for the finding.
 func (o *Outline) Shown() bool { return o.Hidden == "" && o.Decision != Accept }
 
-// VerdictText is Finding.VerdictText.
+// VerdictText returns the same text as Finding.VerdictText.
 func (o *Outline) VerdictText() string { return verdictText(o.Verdict, o.Unproven) }

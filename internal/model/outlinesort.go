@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// SortOutlines sorts outlines in the order of CompareWorst.
+// SortOutlines sorts list in place in the order of CompareWorst.
 func SortOutlines(list []*Outline) {
 	unsorted := slices.Clone(list)
 	for i, at := range OutlineOrder(unsorted) {
@@ -17,8 +17,9 @@ func SortOutlines(list []*Outline) {
 	}
 }
 
-// OutlineOrder returns the positions of outlines in the order of CompareWorst. It works on all cores. It computes the
-// first parts of each rank once and holds them together, because it takes longer to read outlines than to compare them.
+// OutlineOrder returns the positions of the elements of list in the order of CompareWorst. It uses
+// all processors. It computes the first parts of each rank only once, since reading outlines takes
+// longer than comparing them.
 func OutlineOrder(list []*Outline) []int32 {
 	s := outlineSorter{list, originRanks(list)}
 	size := max(len(list)/runtime.GOMAXPROCS(0), 1024)
@@ -102,7 +103,8 @@ func (s *outlineSorter) rank(a *sortable) rank {
 	return rank{a.urgency, &o.Key, o.Declaration, o.Address, o.Verdict, o.ID}
 }
 
-// originRanks returns the positions of the sources and kinds of outlines, as keys without an ID.
+// originRanks returns the position of each pair of source and kind in sorted order. The ID of its
+// keys is empty.
 func originRanks(list []*Outline) map[Key]int32 {
 	ranks := map[Key]int32{}
 	var origins []Key

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// WriteField adds the step of a field to the path of a change in b: spec.replicas, metadata.labels["a.b/c"].
+// WriteField appends the field with the given name to the path in b. It quotes names as necessary:
+// spec.replicas, metadata.labels["a.b/c"].
 func WriteField(b *strings.Builder, name string) {
 	if !isPlain(name) {
 		b.WriteString("[" + strconv.Quote(name) + "]")
@@ -28,8 +29,8 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
-// WithoutKeys removes the brackets of list elements from a path. A bracket with a
-// field name (labels["a.b/c"]) remains.
+// WithoutKeys returns path without the brackets of list elements. Brackets with a quoted field
+// name, such as labels["a.b/c"], remain.
 func WithoutKeys(path string) string {
 	var b strings.Builder
 	for path != "" {
@@ -46,8 +47,8 @@ func WithoutKeys(path string) string {
 	return b.String()
 }
 
-// CutBracket cuts a bracket off the front of a path; it returns "" if the path begins
-// with something else. A bracket in quotes is none.
+// CutBracket cuts a leading bracket off a path, which must not be empty. If the path does not begin
+// with a bracket, it returns "" and the path. Brackets within quotes do not end the bracket.
 func CutBracket(path string) (bracket, rest string) {
 	if path[0] != '[' {
 		return "", path

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// A Position is the version of the data of a part of a source: a number that only the
-// source sets, and only increases, such as the ID of its last change.
+// A Position is the version of the data in a part of a source. It is a number that only the source
+// sets and that only increases, such as the ID of the last change.
 type Position struct {
-	// Scope is the part.
+	// Scope is the part of the source.
 	Scope
-	// Name is the source's name of the number.
+	// Name is the source's name for the number.
 	Name  string
 	Value int64
-	// Object is the ID of the object of the scope's kind whose last change the position
-	// is: after that object is deleted, a lower position proves nothing. Value is a time
-	// then, in seconds since 1970. "" if the source counts.
+	// Object is the ID of the object whose last change the position describes, if the source has no
+	// counter; "" if it has. The object is of the kind of Scope. Value is then a time, in seconds
+	// since 1970. After the object is deleted, a lower position proves nothing.
 	Object string `json:",omitempty"`
-	// Lineage is the identity of the counter; positions of different lineages are not
-	// comparable. "" if it is not known.
+	// Lineage identifies the counter; "" if unknown. Positions of different lineages are not
+	// comparable.
 	Lineage string `json:",omitempty"`
-	// Asked is when the read of the part began.
+	// Asked is the time at which the read of the part began.
 	Asked time.Time
 }
 
-// String returns the value as text.
+// String returns the value in decimal, or as an RFC 3339 time if Object is set.
 func (p Position) String() string {
 	if p.Object != "" {
 		return time.Unix(p.Value, 0).UTC().Format(time.RFC3339)
@@ -33,37 +33,38 @@ func (p Position) String() string {
 	return strconv.FormatInt(p.Value, 10)
 }
 
-// Raise sets the position to an object's last change, if that is later.
+// Raise sets Value and Object to those of an object that was last changed at the time at. It does
+// nothing if at is zero or not later than Value.
 func (p *Position) Raise(at time.Time, object string) {
 	if seconds := at.Unix(); !at.IsZero() && seconds > p.Value {
 		p.Value, p.Object = seconds, object
 	}
 }
 
-// A Mark is the greatest position of a part that driftd has read.
+// A Mark is the greatest position of a part of a source that driftd has read.
 type Mark struct {
 	Position
-	// Seen is when it was recorded.
+	// Seen is the time at which the mark was recorded.
 	Seen time.Time
-	// Older are the positions below it that were read since; nil if there are none.
+	// Older describes the positions below the mark that were read since; nil if there are none.
 	Older *Older `json:",omitempty"`
 }
 
-// Older is a series of positions below a mark that does not decrease.
+// An Older is a series of positions below a mark in which no position is less than the one before.
 type Older struct {
 	First, Last int64
 	Since       time.Time
 }
 
-// Staleness is why a part of a snapshot may come from an old copy of the source's
-// data, and what to do.
+// A Staleness is the reason why a part of a snapshot may come from an old copy of the source's
+// data, with the next step.
 type Staleness struct {
 	Scope
 	Reason string
 }
 
-// Doubt records that a scope may have been read from an old copy of the source's data. The
-// scope does not count as read then: absence proves nothing and no finding is resolved.
+// Doubt records that the scope may have been read from an old copy of the source's data. The scope
+// is then no longer complete, so that absence from it proves nothing and no finding is resolved.
 func (s *Snapshot) Doubt(scope Scope, reason string) {
 	s.Stale = append(s.Stale, Staleness{scope, reason})
 	for i := range s.Coverage {
@@ -73,8 +74,8 @@ func (s *Snapshot) Doubt(scope Scope, reason string) {
 	}
 }
 
-// StaleIn returns why a resource of this kind and place may come from an old copy; "" if
-// there is no sign of that.
+// StaleIn returns the reason why a resource with the kind and place may come from an old copy of
+// the data; "" if there is no sign of one.
 func (s *Snapshot) StaleIn(kind, place string) string {
 	for i := range s.Stale {
 		if s.Stale[i].Contains(kind, place) {
@@ -84,7 +85,8 @@ func (s *Snapshot) StaleIn(kind, place string) string {
 	return ""
 }
 
-// Current returns the snapshot without the resources that may come from an old copy.
+// Current returns a copy of the snapshot without the resources that may come from an old copy of
+// the data.
 func (s *Snapshot) Current() Snapshot {
 	current := *s
 	if len(s.Stale) > 0 {
@@ -93,10 +95,11 @@ func (s *Snapshot) Current() Snapshot {
 	return current
 }
 
-// Has reports whether the snapshot holds a resource.
+// Has reports whether the snapshot contains the resource.
 func (s *Snapshot) Has(ref Ref) bool { return s.Find(ref) != nil }
 
-// Find returns the resource, or nil.
+// Find returns a pointer to the resource in the snapshot, or nil if the snapshot does not contain
+// it.
 func (s *Snapshot) Find(ref Ref) *Resource {
 	i, ok := slices.BinarySearchFunc(s.Resources, Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}, func(r Resource, k Key) int { return r.Compare(k) })
 	if !ok {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Public returns the finding in its published form: with SecretText instead of secrets and
-// their digests, with times in UTC, and without internal fields.
+// Public returns a copy of the finding in its published form: SecretText replaces secrets and their
+// digests, times are in UTC, and internal fields are zero.
 func (f Finding) Public() Finding {
 	digests := redactor(f.Changes, f.Ignored)
 	changes := make([]Change, len(f.Changes))
@@ -71,8 +71,8 @@ func (v *Value) masked() *Value {
 	return &hidden
 }
 
-// redactor returns a replacer for the digests of the changes' values. Paths contain the
-// items of sets.
+// redactor returns a replacer for the digests in the changes' values. It is needed for paths, which
+// contain the items of sets.
 func redactor(changes []Change, ignored []IgnoredChange) *strings.Replacer {
 	var pairs []string
 	note := func(c *Change) {

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Public returns the run in its published form: with times in UTC, without null lists, and
-// without marks, exemptions and samples of objects, which the API returns separately.
+// Public returns a copy of the run in its published form: times are in UTC, and lists are not nil.
+// It omits marks, exemptions and samples of objects, which the API returns separately.
 func (r Run) Public() Run {
 	r.Exempt = nil
 	r.Started, r.Finished = r.Started.UTC(), r.Finished.UTC()
@@ -45,7 +45,7 @@ func publicNotJudged(all []NotJudged) []NotJudged {
 	return all
 }
 
-// Public returns the actor in its published form, with its time in UTC.
+// Public returns a copy of the actor in its published form, with the time in UTC.
 func (a Actor) Public() Actor {
 	a.At = a.At.UTC()
 	return a
@@ -70,13 +70,13 @@ func (d *Decision) utc() *Decision {
 	return &c
 }
 
-// Public returns the status in its published form, with times in UTC.
+// Public returns a copy of the status in its published form, with times in UTC.
 func (s ReceiverStatus) Public() ReceiverStatus {
 	s.Oldest, s.Delivered = s.Oldest.UTC(), s.Delivered.UTC()
 	return s
 }
 
-// Public returns the scan in its published form, with times in UTC.
+// Public returns a copy of the scan in its published form, with times in UTC.
 func (s Scan) Public() Scan {
 	s.Started, s.Finished = s.Started.UTC(), s.Finished.UTC()
 	return s

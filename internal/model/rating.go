@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A Rating is a severity that a rule of the configuration set.
+// A Rating describes a severity that a rule of the configuration set.
 type Rating struct {
 	// Was is the severity without the rule.
 	Was Severity `json:"was"`
-	// Reason is the rule's.
+	// Reason is the reason of the rule.
 	Reason string `json:"reason"`
 }
 
@@ -33,7 +33,7 @@ type ExposedField struct {
 	What Exposure
 }
 
-// UsualSeverity returns the severity of a verdict that no rule rates.
+// UsualSeverity returns the severity of a finding with the verdict to which no rule applies.
 func (v Verdict) UsualSeverity() Severity {
 	switch v {
 	case Conflict, Missing:
@@ -46,7 +46,8 @@ func (v Verdict) UsualSeverity() Severity {
 	return Low
 }
 
-// SeverityOf returns the severity of one of the finding's changes.
+// SeverityOf returns the severity of c, which is a change of the finding: that of the rule that
+// rates it, or else the usual one of the verdict.
 func (f *Finding) SeverityOf(c *Change) Severity {
 	usual := f.Verdict.UsualSeverity()
 	if f.Unproven {
@@ -55,8 +56,8 @@ func (f *Finding) SeverityOf(c *Change) Severity {
 	return cmp.Or(c.Severity, usual)
 }
 
-// IsDangerous reports whether the live state should be put back first: the finding is critical, or is
-// at least high and about who may do what, or what can be reached.
+// IsDangerous reports whether the live state should be put back first. That is so if the finding is
+// critical, or if its severity is High and its exposure is ExposesAccess or ExposesReach.
 func (f *Finding) IsDangerous() bool {
 	if f.Severity == Critical {
 		return true
@@ -64,7 +65,8 @@ func (f *Finding) IsDangerous() bool {
 	return f.Severity.Rank() <= High.Rank() && (f.Exposure == ExposesAccess || f.Exposure == ExposesReach)
 }
 
-// WorstFirst returns the finding with its changes sorted by severity, then by exposure.
+// WorstFirst returns a copy of the finding in which the changes are sorted by severity, worst
+// first, and then by exposure.
 func (f Finding) WorstFirst() Finding {
 	f.Changes = slices.Clone(f.Changes)
 	slices.SortStableFunc(f.Changes, func(a, b Change) int {
@@ -73,8 +75,9 @@ func (f Finding) WorstFirst() Finding {
 	return f
 }
 
-// Why returns why the finding has its severity, why it could not be checked, or why the tool that applies the declaration does
-// not put the resource back; it may be empty.
+// Why returns the reasons why the finding has its severity, why it could not be checked, and why
+// the tool that applies the declaration does not put the resource back, separated by "; ". It may
+// be empty.
 func (f *Finding) Why() string {
 	return strings.Join(slices.DeleteFunc([]string{f.Reason, f.whyRated(), f.Unenforced}, func(text string) bool { return text == "" }), "; ")
 }
@@ -91,7 +94,8 @@ func (f *Finding) whyRated() string {
 	return text + ": " + f.Rated.Reason
 }
 
-// SortWorst sorts findings by CompareWorst. It moves each of them once: they are large.
+// SortWorst sorts findings in place in the order of CompareWorst. It moves each finding only once,
+// because they are large.
 func SortWorst(findings []Finding) {
 	order := make([]*Finding, len(findings))
 	for i := range findings {
@@ -106,7 +110,7 @@ func SortWorst(findings []Finding) {
 }
 
 // CompareWorst orders findings, worst first: by severity, exposure, age in minutes, key,
-// declaration, address, verdict and ID.
+// declaration, address, verdict and ID. It returns a negative number if a sorts before b.
 func CompareWorst(a, b *Finding) int {
 	x, y := rank{urgency(a.Severity, a.Exposure, a.FirstSeen), &a.Key, a.Declaration, a.Address, a.Verdict, a.ID},
 		rank{urgency(b.Severity, b.Exposure, b.FirstSeen), &b.Key, b.Declaration, b.Address, b.Verdict, b.ID}

@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Repeated describes scans in a row of which each found what the one before found.
+// A Repeated describes consecutive scans with the same results.
 type Repeated struct {
-	// Runs is their number, at least 2.
+	// Runs is the number of scans, at least 2.
 	Runs int `json:"runs"`
-	// FirstID and FirstStarted are of the first of them.
+	// FirstID and FirstStarted are the ID and the start time of the first scan.
 	FirstID      string    `json:"first_id"`
 	FirstStarted time.Time `json:"first_started"`
-	// Shortest and Longest are how long one of them took, Total how long all took.
+	// Shortest and Longest are the shortest and the longest duration of a scan, and Total is the
+	// sum of all durations.
 	Shortest time.Duration `json:"shortest_ns"`
 	Longest  time.Duration `json:"longest_ns"`
 	Total    time.Duration `json:"total_ns"`
-	// LongestPause is the longest time from the start of one to the start of the next.
+	// LongestPause is the longest time between the starts of two consecutive scans.
 	LongestPause time.Duration `json:"longest_pause_ns"`
 }
 
-// Follow returns the record of the runs that last describes and of next, which found
-// the same; ok is false where next found something else, or where the clock went
-// back between them.
+// Follow returns the joint record of the run and of next, if both have the same results. If they
+// differ, or if next started before r because the clock was set back, ok is false.
 func (r *Run) Follow(next *Run) (joined Run, ok bool) {
 	pause := next.Started.Sub(r.Started)
 	if pause < 0 || !sameOutcome(r, next) {
@@ -50,10 +50,10 @@ func (r *Run) all() Repeated {
 	return Repeated{Runs: 1, FirstID: r.ID, FirstStarted: r.Started, Shortest: took, Longest: took, Total: took}
 }
 
-// Runs is the number of scans that the record stands for.
+// Runs returns the number of scans that the record describes.
 func (r *Run) Runs() int { return r.all().Runs }
 
-// First is when the first of them started.
+// First returns the start time of the first scan that the record describes.
 func (r *Run) First() time.Time { return r.all().FirstStarted }
 
 // sameOutcome reports whether two runs read, judged and failed alike: whether their

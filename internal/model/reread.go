@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// An ObjectName is the name of an object in an event of its system. Type is the system's name
-// of its kind, as the event has it ("virtualization.virtualmachine").
+// An ObjectName identifies an object in an event of its system. Type is the name of its kind as in
+// the event, such as "virtualization.virtualmachine".
 type ObjectName struct{ Type, ID string }
 
-// A Reread is an object that was read again after the rest of its snapshot, and that may be
-// absent since then.
+// A Reread is an object that was read again after the rest of its snapshot. It may have been absent
+// in that read.
 type Reread struct {
 	Ref
-	// At is when that read began.
+	// At is the time at which that read began.
 	At time.Time
 }
 
-// ReadAt returns when the snapshot read an object.
+// ReadAt returns the time at which the snapshot read the object: that of the last Reread, or else
+// Taken.
 func (s *Snapshot) ReadAt(ref Ref) time.Time {
 	if i, found := findReread(s.Reread, ref); found {
 		return s.Reread[i].At
@@ -32,9 +33,9 @@ func findReread(list []Reread, ref Ref) (int, bool) {
 
 func compareRefs(a, b Ref) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) }
 
-// With returns the snapshot with the objects of a part, which was read later: those of
-// part.Reread are as the part has them, present or absent, and all others as before. So are the
-// audit events, except those about no particular object: the part has all of them.
+// With returns the snapshot updated by part, which was read later. Objects in part.Reread are
+// present or absent as in part; all others are unchanged. Audit events are replaced in the same
+// way, except that those about no particular object are all taken from part.
 func (s *Snapshot) With(part *Snapshot) Snapshot {
 	merged := *s
 	outside := func(ref Ref) bool {

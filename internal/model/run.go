@@ -5,80 +5,81 @@ import (
 	"time"
 )
 
-// A Run is the record of one scan, or of consecutive scans with the same results: then it
-// is that of the last one, and Repeated describes all.
+// A Run is the record of one scan, or of consecutive scans with the same results. In the latter
+// case, it is the record of the last scan, and Repeated describes all of them.
 type Run struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	// Complete reports whether everything was checked: NotChecked is zero. Run.At
-	// sets both.
+	// Complete reports whether everything was checked, so that NotChecked is zero. Run.At sets both
+	// fields.
 	Complete     bool             `json:"complete"`
 	NotChecked   NotChecked       `json:"not_checked,omitzero"`
 	Sources      []SourceRun      `json:"sources"`
 	Declarations []DeclarationRun `json:"declarations"`
 	Summary      Summary          `json:"summary"`
 	Coverage     []Coverage       `json:"coverage"`
-	// Rules are the ignore rules, in the configuration's order, with the number of hidden
+	// Rules lists the ignore rules in the order of the configuration, with the number of hidden
 	// findings.
 	Rules []RuleRun `json:"rules,omitempty"`
-	// SeverityRules are the severity rules, in the configuration's order, with the number
-	// of rated findings.
+	// SeverityRules lists the severity rules in the order of the configuration, with the number of
+	// rated findings.
 	SeverityRules []RuleRun `json:"severity_rules,omitempty"`
-	// Exempt lists the fields that were exempted, as many as a record holds;
-	// Summary.Exempt counts all. Only the last run keeps the list.
+	// Exempt lists the exempted fields. The list is bounded; Summary.Exempt is the number of all.
+	// Only the last run has the list.
 	Exempt []Exemption `json:"exempt,omitempty"`
-	// NotJudged are the live resources that no declaration claims and that were
-	// not judged, by reason.
+	// NotJudged lists the live resources that no declaration claims and that were not judged,
+	// grouped by reason.
 	NotJudged []NotJudged `json:"not_judged,omitempty"`
-	// NotGoverned are the places into which declarations put objects and which
-	// no declaration governs.
+	// NotGoverned lists the places into which declarations put objects but which no declaration
+	// governs.
 	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
-	// Scores are the counts of the scorecard, by source and owner; empty in runs of earlier
+	// Scores contains the counts of the scorecard by source and owner; empty in runs of earlier
 	// versions.
 	Scores []Score `json:"scores,omitempty"`
-	// Tool is the version of driftd that ran.
+	// Tool is the version of driftd that made the scan.
 	Tool string `json:"tool"`
 	// Repeated is nil for a single scan.
 	Repeated *Repeated `json:"repeated,omitempty"`
 }
 
-// Includes reports whether the finding is of a source and declaration of the run, instead
-// of those of another scan that shares the state folder.
+// Includes reports whether the finding belongs to a source and a declaration of the run, and not to
+// another scan with the same state folder.
 func (r *Run) Includes(f *Finding) bool {
 	known := f.Source == "" || slices.ContainsFunc(r.Sources, func(s SourceRun) bool { return s.Name == f.Source })
 	return known && (f.Declaration == "" ||
 		slices.ContainsFunc(r.Declarations, func(d DeclarationRun) bool { return d.Name == f.Declaration }))
 }
 
-// StaleIntervals is the number of intervals without a read after which a source is stale.
+// StaleIntervals is the number of intervals without a successful read after which a source is
+// stale.
 const StaleIntervals = 3
 
-// A SourceRun is one source's part of a run.
+// A SourceRun is the part of a run that concerns one source.
 type SourceRun struct {
 	Name     string        `json:"name"`
 	Type     string        `json:"type"`
 	Version  string        `json:"version"`
 	Duration time.Duration `json:"duration_ns"`
-	// Resources is the number of resources in the last accepted snapshot, Kinds the same
-	// by kind.
+	// Resources is the number of resources in the last accepted snapshot, and Kinds the number by
+	// kind.
 	Resources int            `json:"resources"`
 	Kinds     map[string]int `json:"kinds"`
-	// Held reports whether the last snapshot is held back, because too many resources had
-	// vanished.
+	// Held reports whether the last snapshot is held back because too many resources were missing
+	// from it.
 	Held bool `json:"held"`
-	// Taken is when the snapshot that was compared was taken: earlier than
-	// the run for a source that was not due, or that could not be read since.
+	// Taken is the time at which the compared snapshot was taken. It is earlier than the run if the
+	// source was not due or could not be read.
 	Taken time.Time `json:"taken,omitzero"`
-	// Err is why the source could not be read; "" if it was.
+	// Err is the reason why the source could not be read; "" if it was.
 	Err string `json:"error"`
-	// Marks are the greatest positions of the source's parts that were seen.
+	// Marks lists the greatest positions of the parts of the source that were read.
 	Marks []Mark `json:"marks,omitempty"`
 	// Every is the interval at which the source is read; 0 without a schedule.
 	Every time.Duration `json:"every_ns,omitempty"`
 }
 
-// A DeclarationRun is one declaration's part of a run.
+// A DeclarationRun is the part of a run that concerns one declaration.
 type DeclarationRun struct {
 	Name     string        `json:"name"`
 	Type     string        `json:"type"`
@@ -89,36 +90,37 @@ type DeclarationRun struct {
 	Err      string        `json:"error"`
 	// Notes are Declaration.Notes.
 	Notes []Note `json:"notes,omitempty"`
-	// Governs are the sources that it governs; empty if it governs none, and in runs of
-	// earlier versions.
+	// Governs lists the sources that the declaration governs; empty if there are none, and in runs
+	// of earlier versions.
 	Governs []string `json:"governs,omitempty"`
-	// Tally counts how much of it could be compared.
+	// Tally counts the declared resources by whether they could be compared; nil if they are not
+	// counted.
 	Tally *Tally `json:"tally,omitempty"`
-	// States are the records that the next ones are compared with.
+	// States lists the records with which the next ones are compared.
 	States []StateRead `json:"states,omitempty"`
-	// Objects has the objects that the declaration records as applied; empty if it has no such
-	// record, and in runs of earlier versions. Only the last run keeps it.
+	// Objects is the sample of the objects that the declaration records as applied; empty if it has
+	// no such record, and in runs of earlier versions. Only the last run has it.
 	Objects ObjectSample `json:"objects,omitempty"`
 }
 
-// A RuleRun is the part that one ignore rule or severity rule has in a run.
+// A RuleRun describes the effect of one ignore rule or severity rule in a run.
 type RuleRun struct {
-	// Rule is its patterns, as in the configuration.
+	// Rule contains the patterns of the rule, as in the configuration.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	// Set is the severity that a severity rule sets; "" for an ignore rule.
 	Set Severity `json:"set,omitempty"`
-	// Findings and Fields count what an ignore rule hides: whole findings, and
-	// fields of others; or what a severity rule rates: findings, and their fields.
+	// Findings is the number of findings that the rule hides or rates as a whole, and Fields the
+	// number of single fields that it hides or rates.
 	Findings int `json:"findings"`
 	Fields   int `json:"fields"`
-	// Expires is when it ends; zero means never.
+	// Expires is the time at which the rule ends; zero if it does not.
 	Expires time.Time `json:"expires,omitzero"`
-	// Ended reports whether it has expired.
+	// Ended reports whether the rule has expired.
 	Ended bool `json:"ended,omitempty"`
 }
 
-// Type returns the sort of rule as text.
+// Type returns "severity rule" or "ignore rule".
 func (r *RuleRun) Type() string {
 	if r.Set != "" {
 		return "severity rule"
@@ -126,7 +128,7 @@ func (r *RuleRun) Type() string {
 	return "ignore rule"
 }
 
-// DeadRules returns the rules of the run that do nothing.
+// DeadRules returns the rules of the run that have no effect.
 func (r *Run) DeadRules() []RuleRun {
 	return slices.DeleteFunc(slices.Concat(r.Rules, r.SeverityRules), func(rule RuleRun) bool { return !rule.Dead() })
 }
@@ -134,7 +136,7 @@ func (r *Run) DeadRules() []RuleRun {
 // Dead reports whether the rule has no effect.
 func (r *RuleRun) Dead() bool { return r.Why() != "" }
 
-// Why returns why the rule has no effect; "" if it has one.
+// Why returns the reason why the rule has no effect; "" if it has one.
 func (r *RuleRun) Why() string {
 	switch {
 	case r.Ended:
@@ -147,22 +149,22 @@ func (r *RuleRun) Why() string {
 	return ""
 }
 
-// A Summary has the counts of a scan. Resources are those that are declared, or should
-// be.
+// A Summary contains the counts of a scan. Resources is the number of resources that are declared
+// or should be.
 type Summary struct {
 	Resources int `json:"resources"`
 	InSync    int `json:"in_sync"`
 	// Findings is the number of findings that are neither hidden nor accepted.
 	Findings  int `json:"findings"`
 	Unchecked int `json:"unchecked"`
-	// Accepted counts the findings that are accepted, Hidden those that a rule hides.
+	// Accepted is the number of accepted findings, and Hidden the number of findings that a rule
+	// hides.
 	Accepted int `json:"accepted,omitempty"`
 	Hidden   int `json:"hidden,omitempty"`
-	// Exempt counts the fields that are not drift because of the evidence of a
-	// controller.
+	// Exempt is the number of fields that are not drift because of the evidence of a controller.
 	Exempt int `json:"exempt,omitempty"`
-	// NotJudged counts the live resources that an unreadable part of a
-	// declaration may declare, and that would be unmanaged otherwise.
+	// NotJudged is the number of live resources that an unreadable part of a declaration may
+	// declare and that would be unmanaged otherwise.
 	NotJudged int `json:"not_judged,omitempty"`
 }
 
@@ -175,18 +177,18 @@ type Report struct {
 	Coverage []Coverage `json:"coverage"`
 }
 
-// A Scan describes the run of a report.
+// A Scan describes the run on which a report is based.
 type Scan struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	// Complete reports whether everything was checked, and NotChecked counts what
-	// was not.
+	// Complete reports whether everything was checked. NotChecked contains the counts of what was
+	// not.
 	Complete   bool       `json:"complete"`
 	NotChecked NotChecked `json:"not_checked,omitzero"`
-	// Declarations are those that have a commit, a tally or notes.
+	// Declarations lists the declarations that have a commit, a tally or notes.
 	Declarations []Revision `json:"declarations,omitempty"`
-	// NotJudged and NotGoverned are the run's.
+	// NotJudged and NotGoverned are those of the run.
 	NotJudged   []NotJudged   `json:"not_judged,omitempty"`
 	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
 }
@@ -203,8 +205,8 @@ func (r *Run) Scan() Scan {
 	return s
 }
 
-// A Revision is the commit of a declaration that was read, if it has one, and how much of
-// it could be compared.
+// A Revision describes one declaration in a scan: the commit that was read, if there is one, and
+// the counts of the resources that could be compared.
 type Revision struct {
 	Name     string `json:"name"`
 	Revision string `json:"revision,omitempty"`
@@ -212,5 +214,5 @@ type Revision struct {
 	Notes    []Note `json:"notes,omitempty"`
 }
 
-// ReportVersion is the version of Report's JSON form.
+// ReportVersion is the version of the JSON form of Report.
 const ReportVersion = 1

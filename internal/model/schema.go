@@ -1,50 +1,50 @@
 package model
 
-// A Schema describes how one node of a tree is compared. Schemas may be recursive. A nil
-// Schema compares values as they are: maps by field, lists in order.
+// A Schema describes how one node of a tree is compared. Schemas may be recursive. With a nil
+// Schema, values are compared as they are: maps by field, and lists in order.
 type Schema struct {
-	// Fields of a map, by name.
+	// Fields maps the names of a map's fields to their schemas.
 	Fields map[string]*Schema
-	// Each is the schema of a list's elements, or of the values of a map with any field
+	// Each is the schema of the elements of a list, or of the values of a map with arbitrary field
 	// names.
 	Each *Schema
-	// Atomic reports whether one writer owns a map with everything in it.
+	// Atomic reports whether a single writer owns the map with everything in it.
 	Atomic bool
-	// List is how the elements of a list are paired.
+	// List determines how the elements of a list are paired.
 	List ListType
-	// Keys are the fields that identify an element of a Keyed list, or the default key of
-	// a PropertyString. In a Bag or an Ordered list, different elements with equal Keys are
-	// one that changed.
+	// Keys lists the fields that identify an element of a Keyed list, or the default key of a
+	// PropertyString. In a Bag or an Ordered list, two different elements with equal Keys are one
+	// element that changed.
 	Keys []string
-	// Foreign are prefixes of names of a map's fields that controllers and delivery tools
-	// add to the declared ones.
+	// Foreign lists prefixes of the names of fields that controllers and delivery tools add to the
+	// declared fields of a map.
 	Foreign []string
 
-	// Format is which spellings of a scalar are equal.
+	// Format determines which spellings of a scalar are equal.
 	Format Format
-	// Default is the value that the system sets if none is given.
+	// Default is the value that the system sets if none is given; nil if there is none.
 	Default *Value
-	// Content reports whether an empty value differs from an absent one: an entry of a map
-	// with any field names exists or does not, and an empty selector selects everything.
+	// Content reports whether an empty value differs from an absent one. Examples are an entry of a
+	// map with arbitrary field names, and an empty selector, which selects everything.
 	Content bool
-	// Location reports whether the field is the place of the object: another value means
+	// Location reports whether the field is the place of the object. A different value then means
 	// that the object was moved.
 	Location bool
 	// Volatile reports whether the field is never drift.
 	Volatile bool
-	// Masked reports whether the system never returns the value: it cannot be compared,
-	// and only a log can show that it was changed.
+	// Masked reports whether the system never returns the value. The field cannot be compared, and
+	// only a log can show that it was changed.
 	Masked bool
-	// Refers is what the value, or each element of a list without a schema of its own, refers
-	// to. It does not affect comparisons.
+	// Refers describes the objects to which the value, or each element of a list without a schema
+	// of its own, refers. It does not affect comparisons.
 	Refers Reference
 
 	Extra
 }
 
-// An Extra describes how a live value is judged that its claim does not declare. The
-// zero value leaves it to the rules of the claim and of the writers of the resource.
-// Examples of fields with each mark:
+// An Extra describes how a live value that the claim does not declare is judged. With the zero
+// Extra, the rules of the claim and of the writers of the resource decide. Examples of fields with
+// each mark:
 //
 //	Generated  the clusterIP of a Service, the MAC address of a guest.
 //	Derived    the labels of a Job that come from its template, the size of a NetBox IP range.
@@ -54,33 +54,31 @@ type Schema struct {
 //	Newer      a field of the cluster's release that the built-in schema of the kind lacks.
 //	Filled     a bare Pod, in which admission sets tolerations and volumes.
 type Extra struct {
-	// Generated reports whether the system allocates a value if none is declared, so that
-	// an undeclared one is never drift.
+	// Generated reports whether the system allocates a value if none is declared. An undeclared
+	// value is then never drift.
 	Generated bool
-	// Derived reports whether the system sets a value that depends on other fields; an
-	// undeclared one is drift only if it was edited later.
+	// Derived reports whether the system sets a value that depends on other fields. An undeclared
+	// value is then drift only if it was edited later.
 	Derived bool
-	// Derive returns the value that the system derives, from the value that contains the
-	// field. It returns null if the system derives none. It is nil if the rule is not
-	// known. Only Derived fields have one.
+	// Derive returns the value that the system derives from the value that contains the field, or
+	// null if it derives none. It is nil if the rule is unknown. Only Derived fields have it.
 	Derive func(holder Value) Value
-	// Optional reports whether an absent field is left to other writers, even in a claim
-	// that is complete.
+	// Optional reports whether an absent field is left to other writers, even in a complete claim.
 	Optional bool
-	// Stray reports whether no claim can declare the field: a value that is not the
-	// default was set by another writer.
+	// Stray reports whether no claim can declare the field. A value other than the default was then
+	// set by another writer.
 	Stray bool
-	// Closed reports whether every default below is known: an undeclared live value that
-	// is no default was set by a writer, even if the system keeps no record of writers.
+	// Closed reports whether every default below the field is known. An undeclared live value that
+	// is not a default was then set by a writer, even if the system keeps no record of writers.
 	Closed bool
-	// Newer reports whether the field, with all below it, is newer than the defaults of
-	// Closed: the system may set a value.
+	// Newer reports whether the field, with everything below it, is newer than the defaults of
+	// Closed, so that the system may set a value.
 	Newer bool
 	// Filled reports whether the system sets values that no schema describes.
 	Filled bool
 }
 
-// A ListType is how the elements of two lists are paired.
+// A ListType determines how the elements of two lists are paired.
 type ListType uint8
 
 // The list types. An Ordered list is one value, with an order; a Bag is one value without
@@ -95,15 +93,16 @@ const (
 	Sequence
 )
 
-// A Format is which spellings of a scalar are equal.
+// A Format determines which spellings of a scalar are equal.
 type Format uint8
 
 // The formats. A Quantity is a number with an SI or binary suffix ("1000m" equals "1"). An
-// IntOrString may be 80 or "80". A Boolean may be 0, 1, yes, no, on, off, true or false. An
-// Instant is an RFC 3339 time, a Duration a Go duration ("90s" equals "1m30s"). CaseFold
-// ignores case. An Address is an IP address or prefix. JSON compares the encoded value. A
-// PropertyString is "a=1,b=2" in any order, where a part without a name is the first of
-// Schema.Keys. The last two use the schema's Fields and Each. Base64 ignores line breaks.
+// IntOrString is a number or its text (80 equals "80"). A Boolean is 0, 1, yes, no, on, off, true
+// or false. An Instant is an RFC 3339 time, and a Duration a Go duration ("90s" equals "1m30s").
+// CaseFold ignores case. An Address is an IP address or prefix. JSON compares the decoded value. A
+// PropertyString is "a=1,b=2" in any order, in which a part without a name belongs to the first of
+// Schema.Keys. JSON and PropertyString use Fields and Each of the schema. Base64 ignores line
+// breaks.
 const (
 	Plain Format = iota
 	Quantity
@@ -118,7 +117,8 @@ const (
 	Base64
 )
 
-// Field returns the schema of a map's field, or nil.
+// Field returns the schema of the named field of a map: its entry in Fields, or else Each. It
+// returns nil if there is neither, or if s is nil.
 func (s *Schema) Field(name string) *Schema {
 	if s == nil {
 		return nil
@@ -129,7 +129,8 @@ func (s *Schema) Field(name string) *Schema {
 	return s.Each
 }
 
-// Element returns the schema of a list's elements, or nil.
+// Element returns the schema of the elements of a list. It returns nil if there is none, or if s is
+// nil.
 func (s *Schema) Element() *Schema {
 	if s == nil {
 		return nil

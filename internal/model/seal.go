@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A Sealer converts sensitive text to keyed digests: equal texts have equal digests within
-// one installation, and a text cannot be guessed without the key. The zero Sealer has no
-// key and cannot be used.
+// A Sealer replaces sensitive texts by keyed digests. Within one installation, equal texts have
+// equal digests, and a text cannot be guessed from its digest without the key. The zero Sealer has
+// no key and panics when it is used.
 type Sealer struct {
 	key []byte
 	// parts replaces the secret parts of a text; nil for none.
@@ -18,18 +18,20 @@ type Sealer struct {
 	marks func(text, digest string) bool
 }
 
-// NewSealer returns a Sealer. The key stays with the installation.
+// NewSealer returns a Sealer with the key, which must remain secret and the same for the
+// installation.
 func NewSealer(key []byte) Sealer { return Sealer{key: key} }
 
-// WithParts returns a Sealer whose SealTree digests a text after parts replaced its
-// secret parts: the digest is the same if they were replaced before. marks reports whether
-// a text is a placeholder of the secret with a digest.
+// WithParts returns a copy of the Sealer with two functions. SealTree digests the result of parts,
+// which replaces the secret parts of a text, so that the digest does not depend on whether they
+// were replaced before. The function marks reports whether a text is a placeholder for the secret
+// with the digest.
 func (s Sealer) WithParts(parts func(string) string, marks func(text, digest string) bool) Sealer {
 	s.parts, s.marks = parts, marks
 	return s
 }
 
-// Seal returns the digest of text.
+// Seal returns the digest of text as a secret. It panics if the Sealer has no key.
 func (s Sealer) Seal(text string) Value {
 	if len(s.key) == 0 {
 		panic("model: sealer without a key")
@@ -39,7 +41,7 @@ func (s Sealer) Seal(text string) Value {
 	return DigestOf(hex.EncodeToString(mac.Sum(nil)[:16]))
 }
 
-// SealTree replaces every scalar of the tree, other than null, by its digest.
+// SealTree returns a copy of the tree in which digests replace all scalars except null.
 func (s Sealer) SealTree(v Value) Value {
 	switch v.kind {
 	case String:
@@ -65,8 +67,9 @@ func (s Sealer) SealTree(v Value) Value {
 	return v
 }
 
-// SealLike seals v wherever like is sealed. The elements of a list are sealed if any
-// element of like is: their order may differ.
+// SealLike returns a copy of v in which digests replace the values that are secrets in like. If any
+// element of a list in like is a secret, all elements of the list in v are replaced, because the
+// order may differ.
 func (s Sealer) SealLike(v, like Value) Value {
 	switch {
 	case like.kind == Secret && v.kind == String && s.marks != nil && s.marks(v.text, like.text):

@@ -8,58 +8,56 @@ import (
 	"strings"
 )
 
-// A SeverityRule rates the drift that it fits.
+// A SeverityRule rates the drift that it matches.
 type SeverityRule struct {
-	// Verdicts that it fits; empty fits all.
+	// Verdicts lists the verdicts that the rule matches; empty means all.
 	Verdicts []Verdict
-	// IDs are globs of the IDs of the resources that it fits; empty fits all.
+	// IDs lists globs of the IDs of the resources that the rule matches; empty means all.
 	IDs []string
-	// Path is a prefix of the changed field's path with list keys left out:
-	// spec.template.spec.containers.image, data["policy.default"]. The rule also fits
-	// a change of something larger that has the field, such as a whole container.
-	// "" fits every field. A finding about a whole resource has no field: the rule
-	// fits it without a Path, or with Where.
+	// Path is a prefix of the path of the changed field, without list keys:
+	// spec.template.spec.containers.image, data["policy.default"]. The rule also matches a change
+	// of a larger value that contains the field, such as a whole container. "" matches every field.
+	// A finding about a whole resource has no field; it matches only if Path is empty or Where is
+	// set.
 	Path string
-	// Where are conditions on the resource, all of which must hold; empty fits any.
-	// Of a list that the change lies in, they see only the element that changed, and
-	// of a changed list only the elements that were added. A change that only removes
-	// fits if the conditions hold since. Of a missing resource they see what is
-	// declared, in the form of the live kind.
+	// Where lists conditions on the resource, all of which must be met. If the change is within a
+	// list, the conditions see only the element that changed; if the list itself changed, they see
+	// only the added elements. A change that only removes matches if the conditions are met after
+	// it. For a missing resource, they see the declared value in the form of the live kind.
 	Where []Condition
-	// Removed reports that the rule fits only a change that removes the field at Path,
-	// or elements of it. Where then sees what was removed.
+	// Removed reports whether the rule matches only changes that remove the field at Path or
+	// elements of it. Where then sees the removed value.
 	Removed  bool
 	Severity Severity
 	// Reason is printed with the finding.
 	Reason string
-	// Show is the path of a text, or a list of texts, of the live resource that is
-	// printed after Reason; "" for none.
+	// Show is the path of a text, or of a list of texts, in the live resource that is printed after
+	// Reason; "" for none.
 	Show string
 }
 
-// A Condition is what a field of a resource must hold: one of In, World and Above, or
-// else one of the others.
+// A Condition is a condition on one field of a resource. One of In, World and Above is set, or else
+// one of the other fields.
 type Condition struct {
-	// Path leads to the field, in the form of SeverityRule.Path. Of a list, one
-	// element that fits is enough.
+	// Path is the path of the field, in the form of SeverityRule.Path. One matching element of a
+	// list is sufficient.
 	Path string
-	// In are the texts of the scalars that fit; "" stands for a field that is
-	// absent or empty.
+	// In lists the texts that a scalar may have; "" matches a field that is absent or empty.
 	In []string
-	// World fits a text of networks that IsWorld.
+	// World matches a text for which IsWorld returns true.
 	World bool
-	// Above are paths of files. A path fits that is one of them, or a folder that
-	// holds one.
+	// Above lists paths of files. It matches a path that is one of them or a folder that contains
+	// one.
 	Above []string
-	// NotIn are the texts that do not fit, while all others do.
+	// NotIn lists the texts that a scalar must not have.
 	NotIn []string
 	// Present matches every field that exists.
 	Present bool
-	// With fits a map that holds all these conditions.
+	// With matches a map that meets all of these conditions.
 	With []Condition
 }
 
-// Holds reports whether the value holds what the condition asks for.
+// Holds reports whether the value meets the condition.
 func (c *Condition) Holds(v Value) bool { return c.holds(v, c.Path) }
 
 func (c *Condition) holds(v Value, at string) bool {
@@ -83,17 +81,19 @@ func (c *Condition) holds(v Value, at string) bool {
 	return slices.Contains(c.In, v.Text()) || c.World && IsWorld(v.Text()) || leadsTo(v.Text(), c.Above)
 }
 
-// About reports whether the rule is about a verdict on a resource with the ID.
+// About reports whether the rule applies to the verdict and to a resource with the ID. It does not
+// check Path and Where.
 func (r *SeverityRule) About(v Verdict, id string) bool {
 	return (len(r.Verdicts) == 0 || slices.Contains(r.Verdicts, v)) && oneFits(r.IDs, id)
 }
 
-// HoldsAll reports whether the value holds all conditions.
+// HoldsAll reports whether the value meets all conditions.
 func HoldsAll(all []Condition, v Value) bool {
 	return !slices.ContainsFunc(all, func(c Condition) bool { return !c.Holds(v) })
 }
 
-// CutName cuts the first field name off a path without list keys.
+// CutName cuts the first field name off a path without list keys. The name is unquoted, and rest
+// does not begin with a dot.
 func CutName(at string) (name, rest string) {
 	if strings.HasPrefix(at, "[") {
 		if quoted, err := strconv.QuotedPrefix(at[1:]); err == nil {
@@ -118,9 +118,9 @@ func CutName(at string) (name, rest string) {
 // 2000::/3 are the IPv6 addresses of the internet.
 const worldBits = 3
 
-// IsWorld reports whether one of the networks in a text, separated by commas or
-// blanks, holds an eighth of all addresses or more: 0.0.0.0/0, ::/0, 0/0,
-// 128.0.0.0/1, 2000::/3, 0.0.0.0-255.255.255.255.
+// IsWorld reports whether one of the networks in text, which are separated by commas or spaces,
+// contains at least an eighth of all addresses: 0.0.0.0/0, ::/0, 0/0, 128.0.0.0/1, 2000::/3,
+// 0.0.0.0-255.255.255.255.
 func IsWorld(text string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }), isWorld)
 }

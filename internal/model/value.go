@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ValueKind is the kind of a Value.
+// A ValueKind is the kind of a Value.
 type ValueKind uint8
 
 // The kinds of a Value. The zero Value is Null.
@@ -24,8 +24,8 @@ const (
 	Secret
 )
 
-// A Value is one node of a resource's tree. It is immutable. The fields of maps are sorted
-// by name, so equal trees have the same form.
+// A Value is one node of a resource's tree. It is immutable. The fields of maps are sorted by name,
+// so equal trees have the same representation.
 type Value struct {
 	kind ValueKind
 	text string
@@ -45,23 +45,23 @@ type Field struct {
 	Value Value
 }
 
-// BoolOf returns a boolean.
+// BoolOf returns a Value of kind Bool.
 func BoolOf(b bool) Value { return Value{kind: Bool, text: strconv.FormatBool(b)} }
 
-// IntOf returns a whole number.
+// IntOf returns a Value of kind Number.
 func IntOf(n int64) Value { return Value{kind: Number, text: strconv.FormatInt(n, 10)} }
 
-// StringOf returns a string.
+// StringOf returns a Value of kind String.
 func StringOf(s string) Value { return Value{kind: String, text: s} }
 
-// DigestOf returns a secret with a digest from a Sealer.
+// DigestOf returns a Value of kind Secret with a digest that a Sealer computed.
 func DigestOf(digest string) Value { return Value{kind: Secret, text: digest} }
 
-// ListOf returns a list. The caller must not use the slice afterwards.
+// ListOf returns a Value of kind List. The caller must not use the slice afterwards.
 func ListOf(items ...Value) Value { return Value{kind: List, node: &node{items: items}} }
 
-// MapOf returns a map. It sorts fields in place, and the caller must not use the slice
-// afterwards. Of several fields with the same name, the last one counts.
+// MapOf returns a Value of kind Map. It sorts fields in place, and the caller must not use the
+// slice afterwards. If several fields have the same name, the last one is kept.
 func MapOf(fields ...Field) Value {
 	byName := func(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
 	if !slices.IsSortedFunc(fields, byName) {
@@ -86,9 +86,9 @@ func lastOfEach(fields []Field) []Field {
 	return kept
 }
 
-// NumberOf returns the number of a literal in a canonical decimal form: 1.0, 1 and 1e0 are
-// the same, at any precision. ok is false if the literal is not a JSON number, or if its
-// exponent is not between -400 and 400.
+// NumberOf returns the number of a JSON literal in a canonical decimal form: 1.0, 1 and 1e0 are
+// equal, at any precision. If the literal is not a JSON number, or its exponent is not between -400
+// and 400, ok is false.
 func NumberOf(literal string) (v Value, ok bool) {
 	if text, ok := canonicalInteger(literal); ok {
 		return Value{kind: Number, text: text}, true
@@ -134,17 +134,17 @@ func isNumberLiteral(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789+-.eE") == "" && !strings.HasPrefix(s, "+")
 }
 
-// Kind returns the value's kind.
+// Kind returns the kind of the value.
 func (v Value) Kind() ValueKind { return v.kind }
 
 // IsNull reports whether the value is null.
 func (v Value) IsNull() bool { return v.kind == Null }
 
-// Text returns a string's content, a number's canonical decimal form, "true"
-// or "false", or a secret's digest; "" for null, lists and maps.
+// Text returns the content of a string, the canonical decimal form of a number, "true" or "false",
+// or the digest of a secret. It returns "" for null, lists and maps.
 func (v Value) Text() string { return v.text }
 
-// Str returns the content of a string and "" for every other kind.
+// Str returns the content of a string, and "" for every other kind.
 func (v Value) Str() string {
 	if v.kind == String {
 		return v.text
@@ -152,7 +152,8 @@ func (v Value) Str() string {
 	return ""
 }
 
-// Items returns a list's elements. The caller must not change them.
+// Items returns the elements of a list, and nil for other kinds. The caller must not modify the
+// slice.
 func (v Value) Items() []Value {
 	if v.node == nil {
 		return nil
@@ -160,7 +161,8 @@ func (v Value) Items() []Value {
 	return v.node.items
 }
 
-// Fields returns a map's fields, sorted by name. The caller must not change them.
+// Fields returns the fields of a map, sorted by name, and nil for other kinds. The caller must not
+// modify the slice.
 func (v Value) Fields() []Field {
 	if v.node == nil {
 		return nil
@@ -168,7 +170,7 @@ func (v Value) Fields() []Field {
 	return v.node.fields
 }
 
-// Get returns the named field of a map; ok is false if v is no map or does not have it.
+// Get returns the named field of a map. If v is not a map or does not have the field, ok is false.
 func (v Value) Get(name string) (field Value, ok bool) {
 	fields := v.Fields()
 	if len(fields) <= 8 {
@@ -186,7 +188,7 @@ func (v Value) Get(name string) (field Value, ok bool) {
 	return fields[i].Value, true
 }
 
-// At returns the value below the named fields, or null.
+// At returns the value at the path of field names, or null if there is none.
 func (v Value) At(names ...string) Value {
 	for _, n := range names {
 		v, _ = v.Get(n)
@@ -194,7 +196,7 @@ func (v Value) At(names ...string) Value {
 	return v
 }
 
-// With returns a copy of map v in which name has the value field.
+// With returns a copy of the map v in which the field name has the value field.
 func (v Value) With(name string, field Value) Value {
 	old := v.Fields()
 	i := sort.Search(len(old), func(i int) bool { return old[i].Name >= name })
@@ -207,7 +209,7 @@ func (v Value) With(name string, field Value) Value {
 	return Value{kind: Map, node: &node{fields: fields}}
 }
 
-// Without returns a copy of map v that lacks the named fields.
+// Without returns a copy of the map v without the named fields.
 func (v Value) Without(names ...string) Value {
 	if !slices.ContainsFunc(v.Fields(), func(f Field) bool { return slices.Contains(names, f.Name) }) {
 		return v
@@ -221,8 +223,8 @@ func (v Value) Without(names ...string) Value {
 	return Value{kind: Map, node: &node{fields: fields}}
 }
 
-// Equal reports whether two trees are the same. The order of lists counts, the notation of
-// numbers does not. Package diff compares by schema.
+// Equal reports whether two trees are equal. The order of lists is significant, the notation of
+// numbers is not. Package diff compares values by schema.
 func (v Value) Equal(w Value) bool {
 	return v.kind == w.kind && v.text == w.text && (v.node == w.node ||
 		slices.EqualFunc(v.Items(), w.Items(), Value.Equal) &&
@@ -231,8 +233,7 @@ func (v Value) Equal(w Value) bool {
 			}))
 }
 
-// IsEmpty reports whether the value is null, "", 0, false, or a list or map without
-// elements.
+// IsEmpty reports whether the value is null, "", 0, false, or a list or map without elements.
 func (v Value) IsEmpty() bool {
 	switch v.kind {
 	case Null:

@@ -11,7 +11,7 @@ const (
 	entryWeight  = 64
 )
 
-// Weight returns the approximate memory of a value, in bytes.
+// Weight returns the approximate memory use of the value in bytes.
 func (v Value) Weight() int64 {
 	total := int64(valueWeight + len(v.text))
 	if v.node == nil {
@@ -27,7 +27,7 @@ func (v Value) Weight() int64 {
 	return total
 }
 
-// Weight returns the approximate memory of a resource, in bytes.
+// Weight returns the approximate memory use of the resource in bytes.
 func (r *Resource) Weight() int64 {
 	total := recordWeight + r.Value.Weight() + r.Record.Weight()
 	if r.LastApplied != nil {
@@ -47,7 +47,7 @@ func (f *FieldSet) weight() int64 {
 	return total
 }
 
-// Weight returns the approximate memory of a claim, in bytes.
+// Weight returns the approximate memory use of the claim in bytes.
 func (c *Claim) Weight() int64 {
 	total := recordWeight + c.Value.Weight()
 	for _, v := range []*Value{c.Recorded, c.Written} {
@@ -64,7 +64,7 @@ func (c *Claim) Weight() int64 {
 	return total
 }
 
-// Weight returns the approximate memory of a snapshot, in bytes; 0 for nil.
+// Weight returns the approximate memory use of the snapshot in bytes; 0 if s is nil.
 func (s *Snapshot) Weight() int64 {
 	var total int64
 	if s == nil {
@@ -76,8 +76,8 @@ func (s *Snapshot) Weight() int64 {
 	return total + KindsWeight(s.Kinds)
 }
 
-// KindsWeight returns the approximate memory of kinds with their schemas, in bytes. A
-// schema that stands in several places counts once.
+// KindsWeight returns the approximate memory use of the kinds and their schemas in bytes. A schema
+// that is used in several places is counted once.
 func KindsWeight(kinds map[string]*Kind) int64 {
 	var total int64
 	seen := map[*Schema]bool{}
@@ -107,7 +107,7 @@ func (s *Schema) weight(seen map[*Schema]bool) int64 {
 	return total
 }
 
-// Weight returns the approximate memory of a declaration without Live, in bytes.
+// Weight returns the approximate memory use of the declaration in bytes, without Live.
 func (d *Declaration) Weight() int64 {
 	var total int64
 	for i := range d.Claims {
