@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// keepActor keeps the earlier actor of a finding, or of a field, with the same values:
-// entries that a log has dropped since do not make the actor less certain.
+// keepActor keeps the earlier actor of a finding, or of a field, with the same values, so that the
+// actor does not become less certain when a log drops entries.
 func keepActor(f, before *model.Finding) {
 	if len(f.Changes) == 0 {
 		if f.Basis == before.Basis && lessCertain(f.Actor, before.Actor) {
@@ -34,8 +34,7 @@ func keepActor(f, before *model.Finding) {
 	}
 }
 
-// keepWriters keeps the earlier actor of each side of a disputed field with the same
-// value.
+// keepWriters keeps the earlier actor of each side of a disputed field whose value is the same.
 func keepWriters(c *model.Change, before *model.Finding) {
 	i := slices.IndexFunc(before.Changes, func(b model.Change) bool { return b.Path == c.Path })
 	if i < 0 || len(c.Claims) == 0 {
@@ -74,8 +73,8 @@ func actorOf(f *model.Finding, c *model.Change) *model.Actor {
 	return &f.Actor
 }
 
-// earlierActor returns the earlier actor of a field with the same values; nil if they
-// differ. Values of a secret that cannot be read are distinguished by their author only.
+// earlierActor returns the earlier actor of a field with the same values, or nil if the values
+// differ. Values of an unreadable secret are distinguished by their author only.
 func earlierActor(before *model.Finding, c *model.Change) *model.Actor {
 	if c.Declared == nil && c.Recorded == nil && c.Live == nil {
 		return nil

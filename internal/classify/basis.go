@@ -12,12 +12,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Basis returns Finding.Basis of a finding with changes.
+// Basis returns the Finding.Basis of a finding with changes.
 func Basis(f *model.Finding) string { return basis(f, nil) }
 
-// basis returns a digest of a finding: of every side of each field, or, if the verdict is
-// on the whole resource, of the claim. contents are those of Finding.Objects. Secrets are digests
-// already.
+// basis returns a digest of a finding: of every side of each field or, if the verdict is on the
+// whole resource, of the claim. contents contains the contents of Finding.Objects. Secrets are
+// digests already.
 func basis(f *model.Finding, claim *model.Claim, contents ...model.Value) string {
 	h := sha256.New()
 	writeText(h, string(f.Verdict))
@@ -64,9 +64,8 @@ func writeObjects(h hash.Hash, objects []string, contents []model.Value) {
 	}
 }
 
-// worseBasis returns the basis that a finding would have with the worse verdict that the
-// same values may get; "" if there is none. An acceptance of the worse verdict includes
-// this one.
+// worseBasis returns the basis that a finding would have under the worse verdict that the same
+// values may get; "" if there is none. An acceptance of the worse verdict includes this one.
 func worseBasis(s *model.Subject, f model.Finding, claim *model.Claim) string {
 	switch f.Verdict {
 	case model.Pending:
@@ -101,8 +100,8 @@ func writeValue(h hash.Hash, v *model.Value) {
 	writeText(h, "")
 }
 
-// labels returns the live labels of a resource, or else the declared ones. Labels that a
-// declaration has as secrets are left out.
+// labels returns the live labels of a resource, or else the declared ones. It omits labels that are
+// secret in a declaration.
 func labels(s *model.Subject, claim *model.Claim) map[string]string {
 	if s.Kind == nil || s.Kind.Labels == "" {
 		return nil
@@ -123,8 +122,8 @@ func labels(s *model.Subject, claim *model.Claim) map[string]string {
 	return nil
 }
 
-// secrets returns the names of the fields that are secret in a claim, at any path: the
-// paths of a claim may differ from those of the live resource.
+// secrets returns the names of the fields that are secret in a claim, at any path, since the paths
+// of a claim may differ from those of the live resource.
 func secrets(claims []*model.Claim) map[string]bool {
 	names := map[string]bool{}
 	var walk func(name string, v model.Value)

@@ -1,6 +1,6 @@
-// Package classify turns outcomes into findings. It rates them, keeps their IDs from scan
-// to scan, applies ignore rules, and resolves the findings that a scan proves to be over.
-// It is pure: the time and the earlier findings are arguments.
+// Package classify converts outcomes to findings. It rates them, keeps their IDs from scan to scan,
+// applies ignore rules, and resolves the findings that a scan proves to be over. Its functions are
+// pure: the time and the earlier findings are arguments.
 package classify
 
 import (
@@ -12,66 +12,64 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Input has the results of one scan and the findings of earlier ones.
+// An Input contains the results of one scan and the findings of earlier ones.
 type Input struct {
 	Judged []model.Judged
 	// Snapshots and Declarations are those that the scan compared.
 	Snapshots    []model.Snapshot
 	Declarations []model.Declaration
-	// Sources are the names of all sources of the estate, also of those that could not
-	// be read. Whole reports whether there are no others than these and Declarations:
-	// findings of others are over.
+	// Sources lists the names of all sources of the estate, including those that could not be read.
+	// Whole reports whether there are no other sources and declarations than these, so that
+	// findings of others are resolved.
 	Sources []string
 	Whole   bool
-	// Earlier are the findings that were open before. Records are the last accepted
-	// records of what was applied, by declaration.
+	// Earlier lists the findings that were open before the scan. Records maps the names of
+	// declarations to their last accepted records of applied state.
 	Earlier []model.Finding
 	Records map[string][]model.StateRead
-	// Recent are the findings that were resolved lately; one that returns may be
-	// flapping.
+	// Recent lists the findings that were resolved recently. One that returns may be flapping.
 	Recent []model.Finding
 	Rules  []Rule
-	// Severities are rules for severities; the first that matches applies.
+	// Severities lists rules for severities. The first one that matches applies.
 	Severities []SeverityRule
-	// Owners are rules for owners; the first that matches applies.
+	// Owners lists rules for owners. The first one that matches applies.
 	Owners []OwnerRule
-	// Decisions are the decisions about findings.
+	// Decisions lists the decisions about findings.
 	Decisions []model.Decision
 	Now       time.Time
 }
 
-// A Result has the findings of a scan; each list is sorted by Sort.
+// A Result contains the findings of a scan. Each list is sorted by Sort.
 type Result struct {
-	// Current are the findings of this scan.
+	// Current lists the findings of this scan.
 	Current []model.Finding
-	// Remembered are earlier findings that could not be compared again: they stay open
+	// Remembered lists earlier findings that could not be compared again. They remain open and
 	// unchanged.
 	Remembered []model.Finding
-	// Resolved are earlier findings that the scan proved to be over.
+	// Resolved lists earlier findings that the scan proved to be over.
 	Resolved []model.Finding
-	// Records are Input.Records of the next scan.
+	// Records is the Input.Records of the next scan.
 	Records map[string][]model.StateRead
-	// Rules and Severities count the findings that each ignore rule hid and each
+	// Rules and Severities contain the number of findings that each ignore rule hid and that each
 	// severity rule rated, in the order of the rules.
 	Rules, Severities []model.RuleRun
 }
 
-// Open returns the findings that are open after the scan.
+// Open returns the findings that are open after the scan: Current followed by Remembered.
 func (r Result) Open() []model.Finding { return append(slices.Clone(r.Current), r.Remembered...) }
 
-// All returns every finding of the result.
+// All returns every finding of the result: Current, Remembered and Resolved.
 func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
 
-// Findings returns the findings of a scan. It makes a finding of each outcome, with the
-// rules for ignored fields and the severities of its kind. It identifies each with a finding
-// of an earlier scan, whose history it continues, or gives it a new ID. Then it applies the
-// configured severities and the decisions, and determines which of the other earlier
-// findings are resolved.
+// Findings returns the findings of a scan. It converts each outcome to a finding, and applies the
+// ignore rules and the severities of its kind. If a finding continues one of an earlier scan, it
+// keeps the ID and the history of that finding; otherwise it gets a new ID. Findings then applies
+// the configured severities and the decisions, and determines which of the other earlier findings
+// are resolved.
 //
-// The severity of a finding is set in this order: the rules of its kind (rate), medium if its
-// resource was recreated (rateRecreated), high if the next apply replaces its resource
-// (markReplaced), both at least, and last the configured rules (rater).
-// docs/decisions/0033 and 0034 have the reasons.
+// The severity of a finding is set in this order: by the rules of its kind; at least medium if its
+// resource was recreated; at least high if the next apply replaces its resource; and last by the
+// configured rules. See docs/decisions/0033 and 0034.
 func Findings(in Input) Result {
 	proof := newProof(&in)
 	records, rewritten := checkRecords(&in)
@@ -112,8 +110,8 @@ func Findings(in Input) Result {
 	return result
 }
 
-// resume copies the history of the earlier findings that a finding continues, or else of
-// the resolved one that returned.
+// resume copies the history of the earlier findings that f continues, or else of the resolved
+// finding that returned as f.
 func resume(f *model.Finding, earlier []*model.Finding, again *model.Finding, now time.Time) {
 	if again != nil {
 		f.Recall(again, now)
@@ -175,7 +173,7 @@ func flip(f, before, resolved *model.Finding, now time.Time) {
 	f.Flapping = f.Flaps(now)
 }
 
-// Sort sorts findings by model.CompareWorst.
+// Sort sorts findings in place in the order of model.CompareWorst.
 func Sort(findings []model.Finding) {
 	slices.SortFunc(findings, func(a, b model.Finding) int { return model.CompareWorst(&a, &b) })
 }
@@ -205,7 +203,7 @@ func (c *current) add(s *model.Subject, o *model.Outcome, in *Input, rules *igno
 	c.evidence = append(c.evidence, evidence)
 }
 
-// findCurrent returns the findings of this scan. rewritten are those about records.
+// findCurrent returns the findings of this scan. rewritten contains those about records.
 func findCurrent(in *Input, p *proof, carried carriedOver, rules *ignorer, records map[string][]model.StateRead, rewritten []model.Finding) current {
 	var c current
 	for i := range in.Judged {
@@ -353,6 +351,6 @@ func firstOf(names []string) string {
 	return names[0]
 }
 
-// PartKind is the kind of a finding about a part of a declaration that could
-// not be read.
+// PartKind is the kind of a finding about a part of a declaration that could not be read or that
+// fails a check.
 const PartKind = model.PartKind

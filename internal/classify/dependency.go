@@ -8,7 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// DependencyNotes returns a note for each data source in the records of a declaration that returned other values than to the last apply.
+// DependencyNotes returns a note for each data source, in the records of a declaration, that
+// returned other values than during the last apply.
 func DependencyNotes(records []model.StateRead) []model.Note {
 	var notes []model.Note
 	for i := range records {
@@ -22,8 +23,8 @@ func DependencyNotes(records []model.StateRead) []model.Note {
 	return notes
 }
 
-// causes returns the data sources that explain a difference between the declaration and the record, as a part of the reason; "" if none
-// does.
+// causes returns the data sources that explain a difference between the declaration and the record,
+// as a part of the reason; "" if none does.
 func causes(f *model.Finding, claim *model.Claim) string {
 	if claim == nil || len(claim.Causes) == 0 || !differsFromRecord(f.Verdict) {
 		return ""

@@ -78,8 +78,8 @@ func (d *changedField) removes(rule *model.SeverityRule) bool {
 	return len(rule.Where) == 0 || ok && model.HoldsAll(rule.Where, before)
 }
 
-// causes reports whether the conditions hold for the values that the change added, or, if
-// it only removed values, whether they hold since.
+// causes reports whether the values that the change added meet the conditions. If the change only
+// removed values, it reports whether the remaining values meet them.
 func (d *changedField) causes(where []model.Condition) bool {
 	brought, nothing := added(d.live, d.before)
 	after, ok := d.with(d.steps, d.resource, brought, true)
@@ -106,10 +106,10 @@ func (d *changedField) concerns(c *model.Condition, from string) bool {
 	return isBelow(d.path, at) || isBelow(at, d.path)
 }
 
-// with returns a part of the resource, to which the steps lead, with another value for
-// the changed field. Of each list on the way it keeps the elements in which the field
-// has the change's live value; ok is false if there are none. A removed element is put
-// back into its list, next to the other elements if keep is set.
+// with returns the part of the resource at the steps, with another value for the changed field. Of
+// each list on the path it keeps the elements in which the field has the live value of the change;
+// if there are none, ok is false. A removed element is put back into its list, together with the
+// other elements if keep is set.
 func (d *changedField) with(steps []step, v, field model.Value, keep bool) (_ model.Value, ok bool) {
 	if len(steps) == 0 {
 		return field, v.Equal(d.live)
@@ -141,8 +141,8 @@ func (d *changedField) with(steps []step, v, field model.Value, keep bool) (_ mo
 	return model.ListOf(kept...), len(kept) > 0
 }
 
-// added returns what is in a live value and not in an earlier one, if both are lists,
-// or maps of lists; otherwise the live value. It reports whether that is nothing.
+// added returns the part of a live value that an earlier value does not contain, if both are lists
+// or maps of lists; otherwise the live value. It reports whether the result is empty.
 func added(live, before model.Value) (_ model.Value, nothing bool) {
 	if live.Kind() != before.Kind() {
 		return live, live.IsNull() || live.Kind() == model.List && live.IsEmpty()

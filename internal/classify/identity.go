@@ -32,8 +32,8 @@ type identities struct {
 	separate map[string]bool
 }
 
-// identify sets the ID of each finding of the scan. The order of the findings does not
-// matter, as long as no two are equal.
+// identify sets the ID of each finding of the scan. The result does not depend on the order of the
+// findings, as long as no two are equal.
 func identify(in *Input, p *proof, found current) identities {
 	current := found.findings
 	m := &continuation{proof: p, current: current, claims: found.claims, kept: map[string]bool{},
@@ -191,7 +191,7 @@ type pair struct {
 	fields int
 }
 
-// pairs returns the pairs of earlier and current findings that rate gives a rank.
+// pairs returns the pairs of earlier and current findings to which rate gives a rank.
 func (m *continuation) pairs(earlier []*model.Finding, group []int, rate func(p *pair, f *model.Finding)) []pair {
 	var pairs []pair
 	for _, e := range earlier {
@@ -210,9 +210,8 @@ func (m *continuation) pairs(earlier []*model.Finding, group []int, rate func(p 
 	return pairs
 }
 
-// match pairs the earlier open findings on a resource with the current ones, the
-// best pairs first. An earlier finding without a pair is merged into the current
-// finding that has its fields.
+// match pairs the earlier open findings on a resource with the current ones, the best pairs first.
+// An earlier finding without a pair is merged into the current finding that contains its fields.
 func (m *continuation) match(earlier []*model.Finding, group []int) {
 	pairs := m.pairs(earlier, group, m.rankContinued)
 	m.assign(pairs)
@@ -230,7 +229,7 @@ func (m *continuation) match(earlier []*model.Finding, group []int) {
 	m.matchRest(left, group)
 }
 
-// assign accepts pairs, the best first, each finding once.
+// assign accepts pairs in order, the best first. It accepts each finding only once.
 func (m *continuation) assign(pairs []pair) {
 	pairs = slices.Clone(pairs)
 	slices.SortStableFunc(pairs, func(a, b pair) int {
@@ -258,7 +257,7 @@ func trueFirst(a, b bool) int {
 	return 1
 }
 
-// rankContinued sets the rank of a current finding and an earlier open one.
+// rankContinued sets the rank of a pair of an earlier open finding and a current one.
 func (m *continuation) rankContinued(p *pair, f *model.Finding) {
 	if p.fields == 0 && m.aboutWhole(p, f) {
 		p.fields = 1
@@ -288,8 +287,8 @@ func (m *continuation) decided(p *pair) bool {
 	return m.proof.isResolved(e) || (p.own || m.proof.compared(e)) && !m.proof.isCarriedOver(e)
 }
 
-// own reports whether an earlier finding is about the same claim as the current
-// one at an index.
+// own reports whether an earlier finding is about the same claim as the current finding at an
+// index.
 func (m *continuation) own(e *model.Finding, i int) bool {
 	f := &m.current[i]
 	if e.Declaration != f.Declaration || e.Check != f.Check {
@@ -391,8 +390,8 @@ func (m *continuation) rankReturned(p *pair, f *model.Finding) {
 	}
 }
 
-// replacements pairs missing findings with moved findings of the same claim: the
-// resource was created again under another ID.
+// replacements pairs missing findings with moved findings of the same claim, whose resource was
+// created again under another ID.
 func (m *continuation) replacements(earlier []model.Finding, order []int) {
 	type claim struct{ source, kind, declaration, address string }
 	of := func(f *model.Finding) claim { return claim{f.Source, f.Kind, f.Declaration, f.Address} }
@@ -415,8 +414,8 @@ func (m *continuation) replacements(earlier []model.Finding, order []int) {
 	m.assign(pairs)
 }
 
-// assignID sets the ID of the finding at an index, and records the findings that were
-// merged into it.
+// assignID sets the ID of the finding at an index and records the findings that were merged into
+// it.
 func (m *continuation) assignID(i int, taken map[string]bool) {
 	f := &m.current[i]
 	switch all := m.continues[i]; {

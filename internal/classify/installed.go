@@ -12,12 +12,12 @@ import (
 // maxNamed bounds the objects in the reason of a finding about an installation.
 const maxNamed = 10
 
-// foldInstalled takes the findings about unmanaged objects that stand in the record of a
-// deployment tool out of c, and adds their objects to one finding about the record. Everyone who
-// can write the record can forge it. So findings stay that are rated high or worse, that an
-// earlier finding accepted, that have another owner, those of a record whose finding a rule hides,
-// and those in other namespaces than a record that has one. An acceptance of the finding about the
-// record is about the contents of the objects.
+// foldInstalled removes from c the findings about unmanaged objects that the record of a deployment
+// tool contains, and adds their objects to one finding about the record. Since anyone with write
+// access to the record can forge it, some findings stay: those that are rated high or worse, that
+// an earlier decision accepted or that have another owner, those of a record whose finding a rule
+// hides, and those outside of the namespace of the record. An acceptance of the finding about the
+// record covers the contents of the objects.
 func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
 	rater := newRater(in.Severities, in.Now)
 	groups, gone := c.installed(in, p, rater), map[int]bool{}
@@ -39,8 +39,8 @@ func (c *current) foldInstalled(in *Input, p *proof, rules *ignorer) {
 	c.remove(gone)
 }
 
-// installed returns the indexes of the findings that become part of one about an installation, by
-// the key of the installation.
+// installed returns the indexes of the findings to combine into one about an installation, by the
+// key of the installation.
 func (c *current) installed(in *Input, p *proof, rater *rater) map[model.Key][]int {
 	groups, accepted := map[model.Key][]int{}, map[model.Key]bool{}
 	for i := range in.Earlier {
@@ -127,8 +127,8 @@ func (c *current) unmanaged() map[model.Key]int {
 	return found
 }
 
-// aboutInstallation returns the index of the unmanaged finding about an installation. It adds one
-// if there is none among unmanaged. It returns -1 if a rule hides it.
+// aboutInstallation returns the index of the unmanaged finding about an installation. If there is
+// none in unmanaged, it adds one. It returns -1 if a rule hides the finding.
 func (c *current) aboutInstallation(key model.Key, unmanaged map[model.Key]int, in *Input, p *proof, rules *ignorer) int {
 	at, ok := unmanaged[key]
 	if !ok {
@@ -171,8 +171,9 @@ func (c *current) describe(at int, objects []int, rater *rater, p *proof) {
 	f.Basis = basis(f, nil, contents...)
 }
 
-// contents returns the contents of the objects of findings, sorted by object, without the fields that
-// other objects among them determine, such as the number of replicas of a workload that is scaled.
+// contents returns the contents of the objects of findings, sorted by object. It omits the fields
+// that other objects among them determine, such as the number of replicas of a workload that is
+// scaled.
 func (c *current) contents(objects []int, p *proof) []model.Value {
 	within := map[model.Ref]bool{}
 	for _, i := range objects {

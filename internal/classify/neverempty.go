@@ -15,8 +15,9 @@ const neverEmptyCheck = "terraform/never-empty"
 // maxNeverEmpty bounds the addresses in the reason of a finding.
 const maxNeverEmpty = 5
 
-// neverEmpty returns a finding for each plan with a difference that applies do not settle: the plan had the same difference before its
-// record was written on maxWritten different days. A difference that only waits for an apply is none: no apply has written the record
+// neverEmpty returns a finding for each plan with a difference that applies do not settle, that is,
+// one that remained the same although the record was written on maxWritten different days. A
+// difference that only waits for an apply is not reported, since no apply has written the record
 // since.
 func neverEmpty(in *Input, records map[string][]model.StateRead, current []model.Finding) []model.Finding {
 	written := map[string]model.StateRead{}

@@ -6,9 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// overlap counts the fields of f that are also in e: the same field, a part of it,
-// or a field that contains it. Fields that an ignore rule removed count. Declarations
-// may have different paths for one live path, so fields match by either path.
+// overlap returns the number of fields of f that are also in e: the same field, a part of it, or a
+// field that contains it. It includes fields that an ignore rule removed. Fields match by either
+// path, since declarations may have different paths for one live path.
 func overlap(e, f *model.Finding) int {
 	paths, parents := map[string]bool{}, map[string]bool{}
 	for _, field := range fieldsOf(e) {

@@ -57,7 +57,7 @@ func (p *proof) readAt(key model.Key) time.Time {
 	return p.now
 }
 
-// isResolved reports whether an earlier finding that this scan did not return is over: both
+// isResolved reports whether an earlier finding that this scan did not return is over, because both
 // of its sides were read. Otherwise it stays open.
 func (p *proof) isResolved(f *model.Finding) bool {
 	if p.whole && p.isRemoved(f) {
@@ -122,8 +122,8 @@ func (p *proof) partiesRead(f *model.Finding) bool {
 	return !slices.ContainsFunc(p.parties(f), func(name string) bool { return !p.read(f, name) })
 }
 
-// parties returns the declarations that the finding depends on: its own, those of a
-// dispute, and, for a moved resource, the inventories of the source.
+// parties returns the declarations on which the finding depends: its own, those of a dispute and,
+// for a moved resource, the inventories of the source.
 func (p *proof) parties(f *model.Finding) []string {
 	var names []string
 	if f.Declaration != "" {

@@ -6,9 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rate returns the severity of a verdict, and the reason of the rule that gave it:
-// those of its worst change. It sets the severity of each change whose severity is
-// not the usual one.
+// rate returns the severity of a verdict and the reason of the rule that set it, both according to
+// the worst change. It sets the severity of each change whose severity is not the usual one.
 func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
 	if len(changes) == 0 {
 		if verdict == model.Changed && s.Live == nil {
@@ -53,7 +52,8 @@ func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRu
 	return verdict.UsualSeverity(), ""
 }
 
-// shownText returns the texts at a path of the live resource, after a colon, or "".
+// shownText returns the texts at a path of the live resource after a colon, or "" if there are
+// none.
 func shownText(live *model.Resource, path string) string {
 	if live == nil || path == "" {
 		return ""

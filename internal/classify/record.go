@@ -11,14 +11,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// RecordKind is the kind of a finding about a record of what was applied, such as a
-// Terraform state, that was not written by an apply.
+// RecordKind is the kind of a finding about a record of applied state, such as a Terraform state,
+// that was not written by an apply.
 const RecordKind = "declaration/record"
 
-// checkRecords compares the records that were read with the last accepted ones. A record
-// that no apply can have written after the accepted one is a finding, and the accepted one
-// stays until the record has a greater serial. A record that an older program wrote after a newer
-// one, or that is newer than the program that plans it, is a finding as well.
+// checkRecords compares the records that were read with the last accepted ones. A record that no
+// apply can have written after the accepted one is a finding, and the accepted one remains until
+// the record has a greater serial. It is also a finding if an older program wrote a record after a
+// newer one, or if a record is newer than the program that plans it.
 func checkRecords(in *Input) (map[string][]model.StateRead, []model.Finding) {
 	good := map[string][]model.StateRead{}
 	var findings []model.Finding
@@ -74,7 +74,8 @@ const (
 	writtenApart = 24 * time.Hour
 )
 
-// continued returns a record with the results of earlier readings. last is the one that was accepted before.
+// continued returns a record with the results of earlier readings. last is the record that was
+// accepted before.
 func continued(last, read model.StateRead, now time.Time) model.StateRead {
 	read.Newest, read.Written = last.Newest, last.Written
 	if read.Newest == "" || isNewer(read.Version, read.Newest) {
@@ -113,8 +114,8 @@ func continuedDependency(before, read model.DependencyRead, now time.Time) model
 // cliVersion is the check that one version of the program writes a record, and plans it.
 const cliVersion = "terraform/cli-version"
 
-// checkVersions returns a finding for a record that a program wrote after a newer one had written it, or a newer one than that which
-// plans it.
+// checkVersions returns a finding for a record that an older program wrote after a newer one, or
+// that is newer than the program that plans it.
 func checkVersions(d *model.Declaration, s model.StateRead) []model.Finding {
 	f := recordFinding(d, s.Address, cliVersion)
 	var expected string
@@ -139,7 +140,8 @@ func isNewer(a, b string) bool {
 	return a != "" && b != "" && compareVersions(a, b) > 0
 }
 
-// compareVersions compares versions with three numbers. A version with a suffix, such as 1.12.0-beta1, is older than the one without.
+// compareVersions compares versions of three numbers. A version with a suffix, such as
+// 1.12.0-beta1, is older than the one without.
 func compareVersions(a, b string) int {
 	a, preA, isPreA := strings.Cut(a, "-")
 	b, preB, isPreB := strings.Cut(b, "-")

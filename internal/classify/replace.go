@@ -12,9 +12,8 @@ import (
 // replacedReason is the reason of a finding on a resource that the next apply replaces.
 const replacedReason = "the next apply replaces it"
 
-// markReplaced sets Replaces if the next apply destroys the resource of a finding and
-// creates it again. Such a finding is high at least, and so are the changes that require
-// the replacement.
+// markReplaced sets Replaces if the next apply destroys the resource of a finding and creates it
+// again. It raises the finding, and the changes that require the replacement, to at least high.
 func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
 	if s.Live == nil || !changedByApply(f.Verdict) {
 		return

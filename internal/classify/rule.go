@@ -9,21 +9,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Rule hides findings. Its patterns are globs; an empty one matches everything.
+// A Rule hides findings, or fields of findings. Its patterns are globs; an empty pattern matches
+// everything.
 type Rule struct {
 	Source, Kind, Resource string
-	// Check matches the ID of a failed check. A rule with a check matches no other finding.
+	// Check matches the ID of a failed check. A rule with Check matches only findings of checks.
 	Check string
-	// Path and Value match single fields: the path of a change, and the live value, or
-	// else the declared one.
+	// Path and Value match single fields. Path matches the path of a change, and Value its live
+	// value or, if there is none, the declared one.
 	Path, Value string
 	// Reason is shown with the hidden findings.
 	Reason string
-	// Expires is when the rule ends; zero means never.
+	// Expires is the time at which the rule ends; zero if it does not.
 	Expires time.Time
 }
 
-// String returns the patterns: "kind=Deployment.apps path=spec.*".
+// String returns the patterns as text, such as "kind=Deployment.apps path=spec.*".
 func (r *Rule) String() string {
 	var parts []string
 	for _, p := range []struct{ name, pattern string }{
@@ -64,9 +65,9 @@ func newIgnorer(rules []Rule, now time.Time) *ignorer {
 	return g
 }
 
-// apply hides a finding, or moves fields of it to Ignored. A rule with a path or a value
-// moves the matching fields, and hides the finding if no field is left. No rule hides a
-// part of a declaration that could not be read.
+// apply hides a finding or moves fields of it to Ignored. A rule with a path or a value moves the
+// matching fields, and hides the finding if no field is left. A rule never hides a part of a
+// declaration that could not be read.
 func (g *ignorer) apply(f *model.Finding) {
 	if f.Kind == PartKind && f.Check == "" {
 		return
@@ -133,7 +134,8 @@ type OwnerRule struct {
 	Owner string
 }
 
-// Owner returns the owner of findings on a subject and one of its claims, which may be nil.
+// Owner returns the owner of the findings on a subject according to the first rule that matches, or
+// "" if none does. The claim may be nil.
 func Owner(s *model.Subject, claim *model.Claim, rules []OwnerRule) string {
 	if len(rules) == 0 {
 		return ""

@@ -10,26 +10,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A SeverityRule sets the severity of the findings that it matches. In a list, the first
-// rule that matches the proven evidence applies, or the worst one before it that matches
-// the evidence of the live side.
+// A SeverityRule sets the severity of the findings that it matches. Of a list of rules, the first
+// that matches the proven evidence applies, or else a worse one before it that matches only the
+// evidence of the live side.
 type SeverityRule struct {
-	// Selector has Sources, Kinds, Namespaces, Verdicts and Labels only.
+	// Selector may set only Sources, Kinds, Namespaces, Verdicts and Labels.
 	model.Selector
-	// Paths and Actors are globs like those of the Selector. A rule with Paths rates only
-	// the matching fields.
+	// Paths and Actors are globs as in Selector. A rule with Paths rates only the matching fields.
 	Paths, Actors []string
-	// Checks are globs of the IDs of failed checks. A rule with Checks matches no other finding.
+	// Checks lists globs of the IDs of failed checks. A rule with Checks matches only findings of
+	// checks.
 	Checks []string
-	// OlderThan is how long a finding must have lasted; zero matches each. A rule with it only raises severities: a field that
-	// changes in an old finding is new.
+	// OlderThan is the minimum age of a finding; zero matches every age. A rule with OlderThan only
+	// raises severities, since a field that changes in an old finding is new.
 	OlderThan time.Duration
 	Set       model.Severity
 	// Reason is shown with the findings.
 	Reason string
 }
 
-// String returns the patterns: "source=lab label:tier=gold".
+// String returns the patterns as text, such as "source=lab label:tier=gold".
 func (r *SeverityRule) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -75,7 +75,7 @@ type evidence struct {
 // A findingEvidence has the proven evidence for one finding, and all of it.
 type findingEvidence struct{ proven, claimed evidence }
 
-// newFindingEvidence returns the evidence for a finding about a subject and a claim, which may
+// newFindingEvidence returns the evidence for a finding about a subject and a claim. The claim may
 // be nil.
 func newFindingEvidence(s *model.Subject, claim *model.Claim) findingEvidence {
 	claims := s.Claims
@@ -94,9 +94,9 @@ func newFindingEvidence(s *model.Subject, claim *model.Claim) findingEvidence {
 	return w
 }
 
-// places returns the places of a subject that are proven, and all. The place of a
-// live resource is proven if the kind has it in the resource's identity, as a
-// namespace; another one, such as the node of a guest, if every claim declares it.
+// places returns the proven places of a subject, and all of its places. The place of a live
+// resource is proven if it is part of the resource's identity, as a namespace is. Any other place,
+// such as the node of a guest, is proven if every claim declares it.
 func places(s *model.Subject, claims []*model.Claim) (proven, all []string) {
 	fixed := s.Kind != nil && s.Kind.Namespaced
 	sure := fixed || len(claims) > 0
@@ -206,8 +206,8 @@ func (r *SeverityRule) provesVerdict(f *model.Finding, c *model.Change) bool {
 	return len(r.Verdicts) == 0 || f.Verdict != model.Pending || !unproven || slices.Contains(r.Verdicts, model.Bypassed)
 }
 
-// fitsPath reports whether the rule's paths match. The keys of an element that only the
-// live side has are not compared: the author of the element chose them.
+// fitsPath reports whether the rule's paths match. It does not compare the keys of an element that
+// only the live side contains, since the author of the element chose them.
 func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	if len(r.Paths) == 0 {
 		return true
@@ -302,8 +302,8 @@ func (r *rater) first(f *model.Finding, c *model.Change, w *findingEvidence, was
 	return first
 }
 
-// reapply resets the severities of an earlier finding that no configured rule sets any
-// more, and counts the others.
+// reapply resets the severities of an earlier finding that no configured rule sets any more, and
+// counts the others.
 func (r *rater) reapply(f *model.Finding) {
 	keeps := func(set model.Severity, rated *model.Rating) bool {
 		i := slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.Set == set && rule.Reason == rated.Reason })
@@ -333,8 +333,8 @@ func (r *rater) reapply(f *model.Finding) {
 	}
 }
 
-// summarize sets the severity of a finding to the worst of its changes, and Rated to the
-// rule that set it, or that lowered the one that was the worst.
+// summarize sets the severity of a finding to that of its worst change, and Rated to the rule that
+// set it or that lowered the change that was the worst.
 func summarize(f *model.Finding) {
 	before := func(c *model.Change) model.Severity {
 		if c.Rated != nil {

@@ -21,8 +21,8 @@ const (
 	nowhere  = -2
 )
 
-// parseSteps parses a path as package diff writes it; live reports whether positions
-// in it are those of the live lists.
+// parseSteps parses a path in the form of package diff. live reports whether positions in the path
+// are those of the live lists.
 func parseSteps(path string, live bool) []step {
 	var steps []step
 	for path != "" {

@@ -10,8 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Agreement compares what is declared for the resource of a finding with what it was when the declaration and the
-// source agreed last.
+// Agreement compares the declared value for the resource of the finding with the live value at the
+// last time at which the declaration and the source agreed. It returns an error if the store cannot
+// be read.
 func (r lastReads) Agreement(f *model.Finding) (reconcile.Agreement, error) {
 	r.e.mu.Lock()
 	id := f.Key.ID
@@ -70,8 +71,8 @@ func newPast(schema *model.Schema, live, declared []model.Observation) *past {
 		seal: func(v, _ model.Value) model.Value { return v }}
 }
 
-// agreement returns that of all fields of a finding of which no record shows that they were applied. A resource as a
-// whole has all fields that are or were declared.
+// agreement returns the joint agreement of all fields of a finding that no record shows as applied.
+// For a resource as a whole, these are all fields that are or were declared.
 func (p *past) agreement(f *model.Finding) reconcile.Agreement {
 	var paths []string
 	for i := range f.Changes {
@@ -114,8 +115,9 @@ func (p *past) everDeclared() []string {
 	return slices.Compact(paths)
 }
 
-// at returns the agreement at a path: that of the last time at which the resource was live as declared. If it was
-// not as it is declared now, a change of the declaration was not applied.
+// at returns the agreement at a path: that of the last time at which the resource was live as
+// declared. If the declared value was another one then, a change of the declaration was not
+// applied.
 func (p *past) at(path string) reconcile.Agreement {
 	if _, ok := fieldpath.Parse(path); !ok {
 		return reconcile.NeverAgreed

@@ -20,7 +20,7 @@ func newSteadyClock(now func() time.Time) steadyClock {
 	return steadyClock{clockwork.NewRealClock(), now(), now}
 }
 
-// Now implements clockwork.Clock.
+// Now implements clockwork.Clock. It returns a time that the wall clock does not affect.
 func (c steadyClock) Now() time.Time { return c.began.Add(c.now().Sub(c.began)) }
 
 // maxStep is the smallest change of the wall clock that is logged: NTP corrects by less.

@@ -17,8 +17,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// collectAndLoad collects the sources and loads the declarations that are due, all at the
-// same time, and then loads the declarations that are read from sources.
+// collectAndLoad collects the sources and loads the declarations that are due, all concurrently,
+// and then loads the declarations that are derived from sources.
 func (e *Engine) collectAndLoad(ctx context.Context, due Due) {
 	var group sync.WaitGroup
 	for _, s := range e.estate.Sources {
@@ -81,7 +81,8 @@ func (d Due) derives(declaration Declaration) bool {
 // maxNamed bounds the names in the text of a Due.
 const maxNamed = 10
 
-// String returns what the scan reads: "source prod, declaration git", or "nothing".
+// String returns the names of the sources and declarations to read, such as "source prod,
+// declaration git", or "nothing".
 func (d Due) String() string {
 	var names []string
 	for _, s := range d.Sources {
@@ -182,7 +183,7 @@ func (e *Engine) setLoaded(declaration string, r loaded) {
 	e.loaded[declaration] = r
 }
 
-// collectSource reads a source. With ConfirmAtOnce it reads it again if the result is held
+// collectSource reads a source. With ConfirmAtOnce it reads the source again if the result is held
 // back.
 func (e *Engine) collectSource(ctx context.Context, s Source) collected {
 	began := e.begin()
@@ -222,8 +223,8 @@ func (e *Engine) collectOnce(parent context.Context, s Source) collected {
 	return collected{snapshot: e.estate.Secrets.Snapshot(snapshot), err: err, duration: took}
 }
 
-// restore returns the last result of a source from the store. It reads the store once:
-// later results are this engine's own.
+// restore returns the last result of a source from the store. It reads the store only once, since
+// later results come from this engine.
 func (e *Engine) restore(source string) collected {
 	e.mu.Lock()
 	known, ok := e.restored[source]
@@ -248,9 +249,9 @@ const (
 	vanishedCount = 5
 )
 
-// holdBack holds a result back in which many of the earlier resources have vanished, unless
-// the last result was held back, too. A broken read may look like a mass deletion, but
-// only the latter has the same result again. Kinds that could not be read do not count.
+// holdBack holds a result back if many of the earlier resources are missing from it, unless the
+// last result was held back, too. A failed read can look like a mass deletion, but only a real one
+// gives the same result again. Kinds that could not be read are ignored.
 func holdBack(before, now collected) collected {
 	if now.err != nil {
 		return now
@@ -288,9 +289,9 @@ func countKinds(s *model.Snapshot) map[string]int {
 	return counts
 }
 
-// loadDeclaration reads a declaration. If its engine read the live side, too, that is the
-// result of a source of its own. With ConfirmAtOnce it reads the declaration again if that
-// result is held back.
+// loadDeclaration reads a declaration. If the engine of the declaration also read the live side,
+// that is the result of a separate source. With ConfirmAtOnce it reads the declaration again if
+// that result is held back.
 func (e *Engine) loadDeclaration(ctx context.Context, d Declaration, loader declared.Loader) {
 	name, began := declared.LiveSource(d.Name), e.begin()
 	before := e.previous(name)
@@ -334,8 +335,8 @@ func (c *calls) loadOnce(parent context.Context, d Declaration, loader declared.
 	})
 }
 
-// Load reads the declaration within its timeout. A loader that does not return some
-// time after that is abandoned, which is an error.
+// Load reads the declaration within its timeout. If the loader does not return some time after the
+// timeout, Load abandons it and returns an error.
 func (d Declaration) Load(ctx context.Context) (model.Declaration, error) {
 	return (&calls{}).loadOnce(ctx, d, d.Loader, time.Now)
 }
@@ -388,9 +389,9 @@ func governed(d Declaration) []string {
 	return d.Governs
 }
 
-// withSince sets Since of the claims that changed since the last read to the time of the
-// commit. The time of the read may be later than the apply. A claim with a time of its own
-// keeps it.
+// withSince sets Since of the claims that changed since the last read to the time of the commit,
+// because the time of the read may be later than the apply. A claim with a time of its own keeps
+// it.
 func withSince(before, claims []model.Claim, revised time.Time) []model.Claim {
 	if len(before) == 0 || revised.IsZero() {
 		return claims

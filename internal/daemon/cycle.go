@@ -32,12 +32,11 @@ type scan struct {
 	notices model.NoticeChange
 }
 
-// Cycle is one scan. It reads the sources and declarations that due names, compares them
-// with the last results of the others, classifies and saves the findings, and delivers
-// notifications, and logs the result. Verdicts that depend on the history of a declaration are determined twice:
-// by compare without the history, and again by classify with it. The report contains a
-// source or declaration that could not be read. If Cycle returns an error, there is no
-// report.
+// Cycle runs one scan. It reads the sources and declarations in due, compares them with the last
+// results of all others, classifies and saves the findings, delivers notifications, and logs the
+// result. Verdicts that depend on the history of a declaration are determined twice: first without
+// the history, and then with it. A source or declaration that could not be read is not an error;
+// the report contains the reason. If Cycle returns an error, the report is empty.
 func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	due.Objects = slices.Clone(due.Objects)
 	s := &scan{due: due, started: e.now(), failed: historyFailures{}}
@@ -149,9 +148,9 @@ func (e *Engine) deliver(s *scan) {
 	}
 }
 
-// noteSaved records whether the scan was saved: err is the error of reading or writing the
-// store. It notifies the observer, and marks the results that are not in the store, which
-// a later scan saves.
+// noteSaved records whether the scan was saved; err is the error of reading or writing the store.
+// It notifies the observer and marks the results that are not in the store, so that a later scan
+// saves them.
 func (e *Engine) noteSaved(v view, err error) {
 	e.observer.Saved(err)
 	e.mu.Lock()

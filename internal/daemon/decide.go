@@ -11,8 +11,9 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// Decide saves a decision about the findings with the IDs, which may be abbreviated. It
-// returns a *decide.Refusal, or the store's error about an ID.
+// Decide makes and saves decisions about the findings with the IDs, which may be abbreviated, or
+// about a baseline if r.Baseline is set. It then plans notifications. It returns a *decide.Refusal
+// if the request is not valid, and the error of the store if an ID is unknown or ambiguous.
 func (e *Engine) Decide(_ context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
@@ -30,7 +31,7 @@ func (e *Engine) Decide(_ context.Context, ids []string, r decide.Request) ([]mo
 	return e.decide(findings, r)
 }
 
-// baseline is called with evaluating held.
+// baseline saves the decision of a baseline. The caller holds evaluating.
 func (e *Engine) baseline(r decide.Request) ([]model.Decision, error) {
 	now := e.now()
 	runs, err := e.store.Runs(1)
@@ -79,7 +80,8 @@ func (e *Engine) announceNow() {
 	}
 }
 
-// Revoke revokes the decision with the ID, which may be abbreviated, for a person.
+// Revoke revokes the decision with the ID, which may be abbreviated, in the name of the person by,
+// and plans notifications. It returns the revoked decision.
 func (e *Engine) Revoke(_ context.Context, id, by string) (model.Decision, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
@@ -91,8 +93,9 @@ func (e *Engine) Revoke(_ context.Context, id, by string) (model.Decision, error
 	return d, nil
 }
 
-// Answer decides about all open findings of a thread that did not change since its last
-// message.
+// Answer decides about the open findings of a thread that did not change since its last message,
+// and returns the text of the reply. It returns an error if the thread is unknown or has no such
+// finding.
 func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
@@ -111,8 +114,8 @@ func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
 	return answer(r, decisions, changed), nil
 }
 
-// threadFindings returns the open findings of a thread that are as in its last message,
-// and the number of those that changed.
+// threadFindings returns the open findings of a thread that are as in its last message, and the
+// number of findings that changed since.
 func (e *Engine) threadFindings(r notify.Request) (findings []model.Finding, changed int, err error) {
 	notices, err := e.store.Notices()
 	if err != nil {

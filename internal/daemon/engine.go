@@ -1,5 +1,5 @@
-// Package daemon runs scans, once or on a schedule: it reads sources and declarations,
-// compares them, and stores and delivers the findings.
+// Package daemon runs scans, once or on a schedule. A scan reads sources and declarations, compares
+// them, stores the findings and delivers notifications about them.
 package daemon
 
 import (
@@ -23,19 +23,21 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A Source is one live system, with its schedule and bounds.
+// A Source is one live system to read, with its schedule and limits.
 type Source struct {
 	Name, Type string
 	Every      time.Duration
-	// Timeout and MaxMemory bound each read, in time and bytes; zero means no bound.
+	// Timeout and MaxMemory limit the time and the bytes of memory of each read; zero means no
+	// limit.
 	Timeout   time.Duration
 	MaxMemory int64
 	Collector collectors.Collector
-	// Pages are the web pages of its resources; the first one counts whose kind fits.
+	// Pages lists the web pages of resources. The first one with a matching kind applies.
 	Pages []Page
 }
 
-// A Page is the web page of the resources of the kinds that a pattern fits.
+// A Page is a template for the addresses of web pages of resources. Kind is a pattern that the kind
+// of the resource must match.
 type Page struct {
 	Kind string
 	links.Template
@@ -45,20 +47,23 @@ func (s Source) task() task {
 	return task{of: "source " + s.Name, timeout: s.Timeout, memory: s.MaxMemory}
 }
 
-// A Declaration is one place in which resources are declared.
+// A Declaration is one place in which resources are declared, with its schedule and limits.
 type Declaration struct {
 	Name, Type string
 	Governs    []string
 	Every      time.Duration
-	// Timeout and MaxMemory bound each read, in time and bytes; zero means no bound.
+	// Timeout and MaxMemory limit the time and the bytes of memory of each read; zero means no
+	// limit.
 	Timeout   time.Duration
 	MaxMemory int64
-	// Loader reads it. It is nil if Deriver derives it from each snapshot of a source.
+	// Loader reads the declaration. It is nil if Deriver derives the declaration from each snapshot
+	// of a source.
 	Loader  declared.Loader
 	Deriver declared.Deriver
-	// Page is the web page of a line in its repository; nil for that of a well-known host.
+	// Page is a template for the addresses of lines in the repository; nil to use that of a
+	// well-known host.
 	Page *links.Template
-	// ClaimsNothing reports whether it has no claims, only decisions.
+	// ClaimsNothing reports whether the declaration contains no claims but only decisions.
 	ClaimsNothing bool
 }
 
@@ -66,8 +71,8 @@ func (d Declaration) task() task {
 	return task{of: "declaration " + d.Name, timeout: d.Timeout, memory: d.MaxMemory}
 }
 
-// Estate has the sources and declarations that driftd reads, and the rules by which it
-// compares and classifies them.
+// An Estate contains the sources and declarations to read, and the rules for comparing and
+// classifying them.
 type Estate struct {
 	Sources      []Source
 	Declarations []Declaration
@@ -76,19 +81,19 @@ type Estate struct {
 	Owners       []classify.OwnerRule
 	// Diff configures comparisons.
 	Diff diff.Options
-	// Memory bounds all reads together; nil means no bound.
+	// Memory limits the memory of all reads together; nil means no limit.
 	Memory *budget.Total
 	// Secrets seals everything that sources and declarations return; nil seals nothing.
 	Secrets *secret.Room
-	// Whole reports whether the store has findings of no other sources and declarations:
-	// others are over.
+	// Whole reports whether the estate contains all sources and declarations with findings in the
+	// store. Findings of others are then resolved.
 	Whole bool
-	// ConfirmAtOnce reads a source again at once, instead of in the next scan, if many of
-	// its resources have vanished.
+	// ConfirmAtOnce reports whether a source from which many resources are missing is read again
+	// immediately instead of in the next scan.
 	ConfirmAtOnce bool
 }
 
-// Store stores scans, decisions and notifications.
+// A Store stores scans, decisions and notifications.
 type Store interface {
 	FindingStore
 	MemoryStore
@@ -96,7 +101,7 @@ type Store interface {
 	NoticeStore
 }
 
-// FindingStore stores the results of scans.
+// A FindingStore stores the results of scans.
 type FindingStore interface {
 	OpenFindings() ([]model.Finding, error)
 	Recent(since time.Time) ([]model.Finding, error)
@@ -104,19 +109,19 @@ type FindingStore interface {
 	Save(store.Record) error
 }
 
-// MemoryStore stores what earlier scans read.
+// A MemoryStore stores the values that earlier scans read.
 type MemoryStore interface {
-	// Observations returns the values that scans read of each resource, newest
-	// first.
+	// Observations returns the values of each resource that scans read, newest first. The result is
+	// parallel to keys.
 	Observations(keys []model.Key) ([][]model.Observation, error)
 	FirstReads() ([]model.FirstRead, error)
-	// LastRead returns the part that a source has in the last run that had it, and
-	// LastStates the last records of a declaration, or store.ErrNotFound.
+	// LastRead returns the record of a source in the last run that contains it. LastStates returns
+	// the last records of a declaration. Both return store.ErrNotFound if there is none.
 	LastRead(source string) (model.SourceRun, error)
 	LastStates(declaration string) ([]model.StateRead, error)
 }
 
-// DecisionStore stores decisions about findings.
+// A DecisionStore stores decisions about findings.
 type DecisionStore interface {
 	Decisions() ([]model.Decision, error)
 	Decide(decisions []model.Decision, now time.Time) error
@@ -125,7 +130,7 @@ type DecisionStore interface {
 	Finding(id string) (model.Finding, []store.FindingVersion, error)
 }
 
-// NoticeStore stores the notifications that receivers got, and those that are queued.
+// A NoticeStore stores the notifications that were sent to receivers and those that are queued.
 type NoticeStore interface {
 	Notices() (model.Notices, error)
 	SaveNotices(model.NoticeChange) error
@@ -140,8 +145,8 @@ type Observer interface {
 	ObserveFindings(open []model.Finding)
 	// ObserveActions is called with the state of actions when it may have changed.
 	ObserveActions(reconcile.Overview)
-	// Saved is called with the error of reading the earlier state of a scan, or of writing
-	// its results; nil if there was none.
+	// Saved is called with the error of reading the earlier state of a scan or of writing its
+	// results; nil if there was none.
 	Saved(err error)
 }
 
@@ -172,8 +177,8 @@ func (NoObserver) ObserveFindings([]model.Finding) {}
 // ObserveActions implements Observer.
 func (NoObserver) ObserveActions(reconcile.Overview) {}
 
-// An Engine scans one estate. Its methods are safe for concurrent use; scans of the same
-// source do not overlap.
+// An Engine scans one estate. Its methods are safe for concurrent use. Scans of the same source do
+// not overlap.
 type Engine struct {
 	estate        Estate
 	store         Store
@@ -185,10 +190,10 @@ type Engine struct {
 	random        io.Reader
 
 	calls calls
-	// reads counts the reads that began, of all sources and declarations.
+	// reads is the number of reads that began, of all sources and declarations.
 	reads atomic.Uint64
-	// reconciler acts, scanned has a value after each scan, and changed the sources that actions
-	// changed.
+	// reconciler runs actions, scanned receives a value after each scan, and changed receives the
+	// sources that actions changed.
 	reconciler *reconcile.Reconciler
 	scanned    chan struct{}
 	changed    chan string
@@ -196,39 +201,39 @@ type Engine struct {
 	// evaluating is held while results are compared, saved and delivered, and while
 	// decisions are made.
 	evaluating *sync.Mutex
-	// records are the last accepted records of what was applied, by declaration.
+	// records maps declarations to their last accepted records of applied state.
 	records map[string][]model.StateRead
 	mu      sync.Mutex
 	// answers are the histories of the candidates of the last scan.
 	answers   map[claimRef]pastAnswer
 	collected map[string]collected
 	loaded    map[string]loaded
-	// restored has the last results of sources from the store.
+	// restored contains the last results of sources from the store.
 	restored map[string]collected
-	// unsaved are the sources whose last result could not be saved.
+	// unsaved contains the sources whose last result could not be saved.
 	unsaved map[string]bool
 	// allTried is closed when every source and declaration was read once.
 	allTried chan struct{}
 }
 
-// Options configure an Engine. Observer may be nil.
+// Options configures an Engine. Store, Now and Log are required.
 type Options struct {
 	Store    Store
 	Observer Observer
 	Now      func() time.Time
 	Log      *slog.Logger
-	// Version of driftd, for run records.
+	// Version is the version of driftd, for run records.
 	Version string
-	// Notifications is zero for none.
+	// Notifications configures notifications; zero means none.
 	Notifications Notifications
-	// Acting configures actions; zero for none.
+	// Acting configures actions; zero means none.
 	Acting Acting
-	// Evaluating is shared by all engines of one store, such as those of successive
+	// Evaluating is the mutex that all engines of one store share, such as those of successive
 	// configurations; nil for a single engine.
 	Evaluating *sync.Mutex
 }
 
-// New returns an Engine for an estate.
+// New returns an Engine for the estate. It does not start a scan.
 func New(estate Estate, o Options) *Engine {
 	if o.Observer == nil {
 		o.Observer = NoObserver{}
@@ -278,19 +283,19 @@ type loaded struct {
 	canonical map[string][]model.Claim
 }
 
-// Due lists what a scan reads. Of all else it uses the last result.
+// A Due lists the things that a scan reads. For everything else, the scan uses the last results.
 type Due struct {
 	Sources      []string
 	Declarations []string
-	// Objects are parts of sources.
+	// Objects lists parts of sources to read.
 	Objects []SourceObjects
-	// Watched are snapshots of followed sources.
+	// Watched lists snapshots of sources that are followed.
 	Watched []model.Snapshot
-	// Lost are the followed sources that became unreachable.
+	// Lost lists the sources that are followed and became unreachable.
 	Lost []Loss
 }
 
-// A Loss is a followed source that became unreachable.
+// A Loss is a source that was followed and became unreachable.
 type Loss struct {
 	Source string
 	Err    error
@@ -308,8 +313,8 @@ func (e *Engine) Everything() Due {
 	return due
 }
 
-// Waiting lists the sources and declarations that were not read since the engine was
-// created, and the last scan if it could not be saved.
+// Waiting returns, as text, the first reads of sources and declarations for which the engine still
+// waits, and the saving of the last scan if it failed. It returns none if the engine is ready.
 func (e *Engine) Waiting() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -339,8 +344,7 @@ func (e *Engine) untried() []string {
 // report as unchecked what the others have not read yet.
 const settleTime = 3 * time.Second
 
-// awaitFirstReads waits until every source and declaration was read once, for settleTime at
-// most.
+// awaitFirstReads waits until every source and declaration was read once, for at most settleTime.
 func (e *Engine) awaitFirstReads(ctx context.Context) {
 	e.mu.Lock()
 	select {

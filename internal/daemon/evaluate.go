@@ -143,8 +143,8 @@ func diffAll(subjects []model.Subject, options diff.Options) []model.Judged {
 	return judged
 }
 
-// findings returns the findings of a scan: what was judged, identified with the findings
-// and decisions of the store.
+// findings returns the findings of a scan, identified by means of the findings and decisions in the
+// store.
 func (e *Engine) findings(v view, judged []model.Judged, before storedState, now time.Time) classify.Result {
 	in := classify.Input{Judged: judged, Snapshots: v.accepted(), Earlier: before.findings, Recent: before.recent,
 		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Severities: e.estate.Severities, Owners: e.estate.Owners,
@@ -233,8 +233,8 @@ func objects(d *model.Declaration) model.ObjectSample {
 	return model.SampleObjects(d.Claims)
 }
 
-// tally returns the counts of the loader, without the resources that could not be
-// compared.
+// tally returns the counts of the loader, with the resources that could not be compared moved to
+// Unchecked.
 func tally(d model.Declaration, judged []model.Judged) *model.Tally {
 	if d.Tally == nil {
 		return nil

@@ -137,9 +137,9 @@ func writeFields(b *strings.Builder, o *model.Outcome) {
 	}
 }
 
-// unanswered returns the questions whose answers are needed to decide the
-// candidates: one for each declaration, in the order of the estate. It leaves out
-// declarations whose history could not be read in this scan.
+// unanswered returns the questions whose answers are needed for the candidates: one for each
+// declaration, in the order of the estate. It omits declarations whose history could not be read in
+// this scan.
 func (e *Engine) unanswered(v view, list []candidate) []question {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -174,9 +174,9 @@ func (e *Engine) readAt(key model.Key) time.Time {
 	return snapshot.ReadAt(model.Ref{Kind: key.Kind, ID: key.ID})
 }
 
-// askHistories answers questions. It reads the history of each declaration, or
-// reads the declaration again if it is older than the snapshot of a source or its
-// ref moved. It adds declarations whose history could not be read to failed.
+// askHistories answers questions. It reads the history of each declaration; if the declaration is
+// older than the snapshot of a source, or its ref moved, it reads the declaration again instead. It
+// adds declarations whose history could not be read to failed.
 func (e *Engine) askHistories(ctx context.Context, questions []question, failed historyFailures) {
 	var group sync.WaitGroup
 	failures := make([]error, len(questions))
@@ -218,8 +218,8 @@ const (
 	refMoved  = "the ref moved while it was read"
 )
 
-// ask answers a question, or reads the declaration again. An error means that its
-// history could not be read.
+// ask answers a question or reads the declaration again. It returns an error if the history of the
+// declaration could not be read.
 func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	e.mu.Lock()
 	revision := e.loaded[d.Name].declaration.Revision
@@ -302,9 +302,9 @@ func (e *Engine) forgetAnswers(list []candidate) {
 	e.answers = needed
 }
 
-// applyEvidence compares the subjects of the candidates again, with evidence, and replaces
-// their outcomes. It replaces the claims of these subjects by copies, because claims are
-// shared between scans, and removes the evidence afterwards: it is hundreds of values for
+// applyEvidence compares the subjects of the candidates again, with evidence, and replaces their
+// outcomes. It replaces the claims of these subjects by copies, because claims are shared between
+// scans. It removes the evidence afterwards to save memory, since there are hundreds of values for
 // each claim.
 func (e *Engine) applyEvidence(v view, list []candidate, earlier []model.Finding) error {
 	if len(list) == 0 {
@@ -360,8 +360,8 @@ func lastRead(runs []model.Run, s *model.Subject) time.Time {
 	return time.Time{}
 }
 
-// evidence returns the evidence for a candidate of declaration d, from history and
-// from earlier scans.
+// evidence returns the evidence for a candidate of declaration d, from the history and from earlier
+// scans.
 func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evidence, error) {
 	seen, err := e.store.Observations(observedKeys(c.judged.Subject.Key, c.judged.Subject.Claims[c.claim]))
 	if err != nil {
@@ -406,8 +406,8 @@ type rulingRef struct {
 	declaration string
 }
 
-// rulingsOf returns the rulings of the last scan, without their reasons: the
-// reason of a finding combines those of several fields.
+// rulingsOf returns the rulings of the last scan without their reasons, since the reason of a
+// finding combines those of several fields.
 func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
 	all := map[rulingRef]map[string]model.Ruling{}
 	for i := range earlier {
@@ -430,9 +430,9 @@ func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
 	return all
 }
 
-// declaredSnapshots returns the values of the claims of newly read declarations,
-// in the form in which the store keeps them: each declaration is a source, and so are the live
-// values that its engine read.
+// declaredSnapshots returns the values of the claims of newly read declarations in the form in
+// which the store saves them: each declaration is a source, and so are the live values that its
+// engine read.
 func (v view) declaredSnapshots() []model.Snapshot {
 	var snapshots []model.Snapshot
 	for _, d := range v.declarations {

@@ -9,9 +9,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// link sets the links of findings, and of the claims on disputed fields. A resource that is not there has no page. Links to
-// what could not be read stay as they were. So does the link to the declaration of a finding that did not change, although
-// the branch has a newer commit: each commit would change all findings otherwise.
+// link sets the links of findings, and of the claims on disputed fields. A missing resource has no
+// page. Links to resources and declarations that could not be read remain as they were. The link to
+// the declaration of a finding that did not change remains, too, since otherwise each commit would
+// change all findings.
 func (v view) link(findings, earlier []model.Finding) {
 	known := make(map[string]*model.Finding, len(earlier))
 	for i := range earlier {
@@ -86,8 +87,8 @@ func earlierClaim(before *model.Finding, path string, of *model.ClaimedValue) cl
 	return claimPage{}
 }
 
-// declared returns the address of the page of a claim, or "". was is its page in the earlier finding; same is set if the
-// values of the finding have not changed since.
+// declared returns the address of the page of a claim, or "". was is its page in the earlier
+// finding. same reports whether the values of the finding have not changed since.
 func (l linker) declared(c, was claimPage, same bool) string {
 	d := l.declarations[c.declaration]
 	if d == nil {
@@ -106,7 +107,8 @@ func (l linker) declared(c, was claimPage, same bool) string {
 	return address
 }
 
-// page returns the address of the page of an object, or "". was is that in the earlier finding.
+// page returns the address of the page of an object, or "". was is the address in the earlier
+// finding.
 func (s *sourceView) page(ref model.Ref, name, place, was string) string {
 	switch {
 	case s == nil:

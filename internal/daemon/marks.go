@@ -17,9 +17,9 @@ const (
 	clockSkew = 60
 )
 
-// track compares the positions of a snapshot with the greatest earlier ones. It doubts the
-// scopes whose position went back, and returns the marks for the next snapshot.
-// docs/decisions/0032 has the reasons.
+// track compares the positions of a snapshot with the greatest earlier ones. It calls Doubt for
+// each scope whose position decreased, and returns the marks for the next snapshot. See
+// docs/decisions/0032.
 func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 	marks = slices.Clone(marks)
 	for _, p := range s.Positions {
@@ -48,7 +48,7 @@ func mendMark(m model.Mark, now time.Time) model.Mark {
 	return m
 }
 
-// advance returns the mark after a position was seen.
+// advance returns the mark that follows m after the position p was read.
 func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) model.Mark {
 	seen := model.Mark{Position: p, Seen: now}
 	switch {

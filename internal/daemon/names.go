@@ -33,8 +33,8 @@ type namer struct {
 	declarations []declarationView
 }
 
-// name sets the names in the changes of a finding. The changes of an earlier finding that they may be shared with stay as they
-// are.
+// name sets the names in the changes of a finding. It does not modify changes that are shared with
+// an earlier finding.
 func (n *namer) name(f *model.Finding) {
 	kind := n.snapshot.Kinds[f.Kind]
 	if kind == nil {
@@ -54,8 +54,8 @@ func (n *namer) name(f *model.Finding) {
 	}
 }
 
-// names returns Change.Names. An ID that is of one kind on one side, and of another kind or one that is not known on the other,
-// has none.
+// names returns Change.Names. It omits an ID that is of one kind on one side, and of another or an
+// unknown kind on the other.
 func (n *namer) names(f *model.Finding, kind *model.Kind, c *model.Change) map[string]string {
 	field := cmp.Or(c.LivePath, c.Path)
 	to := reference(kind.Schema, field)
@@ -85,7 +85,7 @@ func (n *namer) names(f *model.Finding, kind *model.Kind, c *model.Change) map[s
 	return names
 }
 
-// reference returns the references at a path of the live resource.
+// reference returns the reference at a path of the live resource.
 func reference(s *model.Schema, path string) model.Reference {
 	steps, ok := fieldpath.Parse(path)
 	if !ok {
@@ -121,7 +121,7 @@ func sidesOf(f *model.Finding, c *model.Change) []side {
 	return slices.DeleteFunc(all, func(s side) bool { return s.value == nil })
 }
 
-// kindOf returns the kind of the objects to which a side refers; "" if it is not known.
+// kindOf returns the kind of the objects to which a side refers; "" if unknown.
 func (n *namer) kindOf(f *model.Finding, to model.Reference, field string, s side) string {
 	if to.KindField == "" {
 		return to.Kind

@@ -14,17 +14,17 @@ import (
 type Notifications struct {
 	// Policy plans messages; nil plans none.
 	Policy *notify.Policy
-	// Mirrors are the names of the receivers that get the open findings as a state.
+	// Mirrors lists the names of the receivers that display the current set of open findings.
 	Mirrors []string
 	// Dispatcher delivers the planned messages after they were saved.
 	Dispatcher Dispatcher
 }
 
-// A Dispatcher delivers the messages in the store.
+// A Dispatcher delivers the messages in the store. Its methods must not block.
 type Dispatcher interface {
-	// Wake is called after a message was saved. It never blocks.
+	// Wake is called after a message was saved.
 	Wake()
-	// Show sends the open findings to a mirror. It never blocks.
+	// Show sends the open findings to a mirror.
 	Show(receiver string, open []model.Finding)
 }
 
@@ -65,8 +65,8 @@ func (e *Engine) dispatch(open []model.Finding, planned model.NoticeChange) {
 // tickEvery is the interval of tick.
 const tickEvery = time.Minute
 
-// tick plans the notifications that only depend on time, until ctx ends: reminders, and
-// those after the end of quiet hours and decisions.
+// tick plans the notifications that depend only on time, until ctx ends: reminders, and those after
+// the end of quiet hours and of decisions.
 func (e *Engine) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
@@ -84,15 +84,16 @@ func (e *Engine) tick(ctx context.Context) {
 	}
 }
 
-// Announce updates the open findings by the decisions that hold now, and plans
-// notifications, without a scan.
+// Announce updates the open findings by the decisions that hold now and plans notifications,
+// without a scan.
 func (e *Engine) Announce() error {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
 	return e.announce()
 }
 
-// settledState reads the state of the store after it removed decisions that ended.
+// settledState reads the state of the store and saves the findings whose decisions ended or
+// changed.
 func (e *Engine) settledState(now time.Time) (storedState, error) {
 	k, err := e.readState(now)
 	if err != nil {
@@ -111,7 +112,7 @@ func (e *Engine) settledState(now time.Time) (storedState, error) {
 	return k, nil
 }
 
-// announce is called with evaluating held.
+// announce does the work of Announce. The caller holds evaluating.
 func (e *Engine) announce() error {
 	now := e.now()
 	k, err := e.settledState(now)

@@ -12,14 +12,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// SourceObjects are objects of a source. A scan reads them and uses the last result for the
-// rest of the source. If that is not possible, it reads the whole source.
-// docs/decisions/0056 has the reasons.
+// SourceObjects lists objects of a source for a partial scan. The scan reads only these objects and
+// uses the last result for the rest of the source. If that is not possible, it reads the whole
+// source. See docs/decisions/0056.
 type SourceObjects struct {
 	Source string
 	Names  []model.ObjectName
 
-	// read is what was read, as text; "" if the whole source was.
+	// read describes the objects that were read; "" if the whole source was read.
 	read string
 }
 
@@ -63,7 +63,7 @@ func (c collected) with(r reread) collected {
 	return c
 }
 
-// mergeable returns why a partial read cannot be added to the result, or "".
+// mergeable returns the reason why a partial read cannot be added to the result, or "" if it can.
 func (c collected) mergeable() string {
 	switch {
 	case c.kinds == nil:
@@ -108,7 +108,7 @@ func (c collected) failedScopes() int {
 	return n
 }
 
-// rereadObjects reads objects of a source, and adds them to its last result.
+// rereadObjects reads objects of a source and adds them to its last result.
 func (e *Engine) rereadObjects(ctx context.Context, s Source, o *SourceObjects) error {
 	collector, ok := s.Collector.(collectors.ObjectCollector)
 	if !ok {
@@ -129,9 +129,9 @@ func (e *Engine) rereadObjects(ctx context.Context, s Source, o *SourceObjects) 
 	return e.addReread(s.Name, last, reread{began, e.estate.Secrets.Snapshot(part)}, o)
 }
 
-// addReread adds a partial read to the last result of its source, unless another read began
-// later, or no object that it read exists or did so before: such events do not count. The collector
-// had the result last.
+// addReread adds a partial read to the last result of its source. It does nothing if another read
+// began later, or if none of the objects exists or existed before. last is the result that the
+// collector received.
 func (e *Engine) addReread(source string, last collected, r reread, o *SourceObjects) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Probe tests the source within its timeout, or within the given one if it has none. If its
-// collector is no Prober, Probe reads the whole source. A collector that does not return
-// some time after the timeout is abandoned, which is an error.
+// Probe tests whether the source can be read, within the timeout of the source or, if it has none,
+// the given timeout. If its collector does not implement collectors.Prober, Probe reads the whole
+// source. If the collector does not return some time after the timeout, Probe abandons it and
+// returns an error.
 func (s Source) Probe(parent context.Context, timeout time.Duration) (collectors.Probe, error) {
 	test := func(ctx context.Context) (collectors.Probe, error) {
 		snapshot, err := s.Collector.Collect(ctx)

@@ -18,7 +18,7 @@ import (
 // lastReads are the last reads of an Engine.
 type lastReads struct{ e *Engine }
 
-// Evidence returns what the last reads of the finding's source and declaration prove.
+// Evidence returns the evidence about the finding in the last reads of its source and declaration.
 func (r lastReads) Evidence(f *model.Finding) reconcile.Evidence {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
@@ -57,7 +57,8 @@ func (r lastReads) declarationsOf(f *model.Finding) (names []string) {
 	return names
 }
 
-// declared enters what the last read of a declaration proves of a finding. The caller holds mu.
+// declared adds to v the evidence about the finding in the last read of a declaration. The caller
+// holds mu.
 func (r lastReads) declared(name string, f *model.Finding, v *reconcile.Evidence) {
 	l, ok := r.e.loaded[name]
 	v.Revision = cmp.Or(l.declaration.Revision, v.Revision)
@@ -83,7 +84,8 @@ func (r lastReads) declared(name string, f *model.Finding, v *reconcile.Evidence
 	}
 }
 
-// nondeterministic returns why a declaration differs between equal inputs; "" if nothing shows that.
+// nondeterministic returns the reason why a declaration differs between equal inputs; "" if there
+// is no evidence of that.
 func nondeterministic(name string, d *model.Declaration) string {
 	why := func(address string, v *model.Violation) string {
 		if v.Verdict != model.Nondeterministic {
@@ -127,13 +129,14 @@ func (r lastReads) isLogged(f *model.Finding) bool {
 	return len(events) > 0 && events[len(events)-1].Actor.Confidence == model.Exact
 }
 
-// Refresh reads the declarations of a finding again, and compares with them.
+// Refresh reads the declarations of the finding again and runs a scan with them.
 func (r lastReads) Refresh(ctx context.Context, f *model.Finding) error {
 	_, err := r.e.Cycle(ctx, Due{Declarations: r.declarationsOf(f)})
 	return err
 }
 
-// Reread reads a source again. A source that is the plan of a declaration is not read: its applier makes a plan.
+// Reread reads the source again and runs a scan with it. It does nothing for a source that is the
+// plan of a declaration, because the applier of that declaration makes a plan itself.
 func (r lastReads) Reread(ctx context.Context, source string) error {
 	if !slices.ContainsFunc(r.e.estate.Sources, func(s Source) bool { return s.Name == source }) {
 		return nil
@@ -142,7 +145,8 @@ func (r lastReads) Reread(ctx context.Context, source string) error {
 	return err
 }
 
-// Subject returns what is declared for the resource of a finding.
+// Subject returns the declared and live values of the resource of the finding. If the declaration
+// no longer contains the resource, the error is a *reconcile.Refusal.
 func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
@@ -163,8 +167,8 @@ func (r lastReads) Subject(f *model.Finding) (reconcile.Subject, error) {
 	return reconcile.Subject{Finding: f, Lens: c.Lens, Declared: stored, Written: c.Value, Live: live, Revision: l.declaration.Revision, Opposed: r.opposed(f, live), UID: uids(resources), Plain: r.plain(f, c)}, nil
 }
 
-// opposed returns the declarations other than that of a finding that claim something else for one of its fields than is
-// live, sorted. One whose claim is not there any more counts. The caller holds mu.
+// opposed returns the other declarations that claim a different value than the live one for a field
+// of the finding, sorted. It includes declarations whose claim was removed. The caller holds mu.
 func (r lastReads) opposed(f *model.Finding, live model.Value) (names []string) {
 	for i := range f.Changes {
 		for _, claimed := range f.Changes[i].Claims {
@@ -210,7 +214,7 @@ func resourceOf(resources []model.Resource, key model.Key) model.Resource {
 	return resources[at]
 }
 
-// plain returns the function that reads the declaration of a claim again, without sealing.
+// plain returns a function that reads the declaration of a claim again without sealing secrets.
 func (r lastReads) plain(f *model.Finding, sealed *model.Claim) func(context.Context) (plain, same model.Value, err error) {
 	return func(ctx context.Context) (plain, same model.Value, err error) {
 		at := slices.IndexFunc(r.e.estate.Declarations, func(d Declaration) bool { return d.Name == f.Declaration })
@@ -252,28 +256,29 @@ func claimLike(d *model.Declaration, o *model.Claim) *model.Claim {
 
 // Acting configures actions.
 type Acting struct {
-	// Store stores actions. It is the one of the engine; nil for an engine that does not act.
+	// Store stores actions. It is the store of the engine; nil disables actions.
 	Store reconcile.Store
 	Rules []reconcile.Rule
-	// Windows are the freezes of the configuration.
+	// Windows lists the freezes in the configuration.
 	Windows []reconcile.Window
 	reconcile.Writers
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
-	// Identities returns what identifies a person of the configuration in the systems, as "kind:ID".
+	// Identities returns the identities of a configured person in the systems, in the form
+	// "kind:ID".
 	Identities func(person string) []string
-	// Current reports whether the configuration is still in use; nil if it always is.
+	// Current reports whether the configuration is still in use. If it is nil, it always is.
 	Current func() bool
-	// Lock is shared by all engines of one store.
+	// Lock is the lock that all engines of one store share.
 	Lock reconcile.Lock
-	// Stopping is closed when driftd stops; nil if it never is.
+	// Stopping is closed when driftd stops; nil if it never does.
 	Stopping <-chan struct{}
 }
 
 // recoverEvery is the interval at which actions with an unknown result are looked at again.
 const recoverEvery = 15 * time.Second
 
-// act proposes actions after scans, and goes on with those that were interrupted.
+// act proposes actions after scans and continues those that were interrupted.
 func (e *Engine) act(ctx context.Context) {
 	ticker := time.NewTicker(recoverEvery)
 	defer ticker.Stop()
@@ -302,7 +307,8 @@ func (e *Engine) act(ctx context.Context) {
 	}
 }
 
-// Announcer returns the function that makes the messages about actions of rules; nil if the policy is nil.
+// Announcer returns a function that creates the messages about an action. It returns nil if policy
+// is nil.
 func Announcer(policy *notify.Policy, rules []reconcile.Rule, now func() time.Time) store.Announcer {
 	if policy == nil {
 		return nil
@@ -325,7 +331,8 @@ func needed(rules []reconcile.Rule, a *reconcile.Action) int {
 	return reconcile.Needed(&rules[at], a)
 }
 
-// Action returns an action as messages show it.
+// Action returns the notice of the action with the ID. It returns an error if there is no such
+// action.
 func (e *Engine) Action(id string) (model.ActionNotice, error) {
 	o, err := e.reconciler.Overview()
 	if err != nil {
@@ -361,28 +368,31 @@ func (e *Engine) acted(a reconcile.Action) {
 	}
 }
 
-// PreviewAction returns what an action for a finding would do.
+// PreviewAction returns the changes that an action for the finding would make, without making them.
+// by is the person who asks.
 func (e *Engine) PreviewAction(ctx context.Context, f *model.Finding, by string) (reconcile.Proposal, error) {
 	return e.reconciler.Preview(ctx, f, by)
 }
 
-// Act proposes an action for a finding.
+// Act proposes an action for the finding and returns it. It notifies the observer.
 func (e *Engine) Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error) {
 	defer e.observeActions()
 	return e.reconciler.Propose(ctx, f, q)
 }
 
-// AnswerAction approves, declines, cancels or settles an action.
+// AnswerAction approves, declines, cancels or settles the action with the ID, and returns its new
+// state. It notifies the observer.
 func (e *Engine) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
 	defer e.observeActions()
 	return e.reconciler.Answer(ctx, id, answer, q)
 }
 
-// Control freezes actions, ends that, or resumes a rule.
+// Control adds a control, which freezes actions, ends a freeze or resumes a rule. It notifies the
+// observer.
 func (e *Engine) Control(c reconcile.Control) (reconcile.Control, error) {
 	defer e.observeActions()
 	return e.reconciler.AddControl(c)
 }
 
-// Actions returns what is known of actions.
+// Actions returns an overview of all actions, freezes and rules.
 func (e *Engine) Actions() (reconcile.Overview, error) { return e.reconciler.Overview() }

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Reseal returns the functions by which a store seals the values of earlier scans again,
-// according to the rules of a room.
+// Reseal returns the store.Seal of a room: its rules, and functions that seal the values of earlier
+// scans again.
 func Reseal(room *secret.Room) store.Seal {
 	return store.Seal{Rules: room.Rules(), Value: room.Again, Finding: func(f *model.Finding) {
 		before := classify.Basis(f)

@@ -8,8 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// scores counts how many resources can be rebuilt from what declares them, by source and owner. Rules and decisions do not change
-// the counts, and an inventory declares nothing: it lists what exists.
+// scores counts, by source and owner, how many resources can be rebuilt from their declarations.
+// Rules and decisions do not affect the counts. An inventory does not declare resources, since it
+// only lists them.
 func scores(v view, judged []model.Judged, owners []classify.OwnerRule) []model.Score {
 	type key struct{ source, owner string }
 	found := map[key]*model.Score{}
@@ -65,7 +66,7 @@ func isExpected(j *model.Judged) bool {
 		slices.ContainsFunc(j.Outcomes, func(o model.Outcome) bool { return o.Verdict == model.Unmanaged })
 }
 
-// count counts one resource.
+// count adds one resource to the score.
 func count(s *model.Score, j *model.Judged, claim *model.Claim, declarations map[string]*model.Declaration) {
 	if j.Subject.Live != nil {
 		s.Live++

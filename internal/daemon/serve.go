@@ -16,11 +16,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Run runs scans until ctx ends, and returns when all of its jobs have stopped. Each source
-// and declaration has a job of its own, so that none waits for another: it is read
-// immediately and then on its schedule, delayed by up to jitter. Run also follows the
-// sources that can be watched. A failed scan is logged and repeated when it is next due; the
-// error is one of starting.
+// Run runs scans until ctx ends, and returns after all of its jobs have stopped. Each source and
+// each declaration has a separate job, so that none waits for another: it is read immediately and
+// then on its schedule, delayed by up to jitter. Run also follows the sources that can be watched.
+// A failed scan is logged and repeated when it is next due. Run returns an error only if it cannot
+// start.
 func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout), gocron.WithClock(newSteadyClock(e.now)))
 	if err != nil {
@@ -72,8 +72,8 @@ func (e *Engine) retrySaves(ctx context.Context) {
 	}
 }
 
-// schedule adds one job for each source and each declaration. A job that is
-// still running when it is due again is not started a second time.
+// schedule adds one job for each source and each declaration. It does not start a job again while
+// it is still running.
 func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitter time.Duration) error {
 	add := func(name string, every time.Duration, due Due) error {
 		_, err := scheduler.NewJob(gocron.DurationRandomJob(every, every+max(min(jitter, every), 1)),
@@ -135,8 +135,9 @@ const retryWatch = 30 * time.Second
 // ErrUnknownSource reports that a source is not part of the estate.
 var ErrUnknownSource = errors.New("unknown source")
 
-// Scan reads the named sources now, and every declaration that governs one of
-// them; none means everything.
+// Scan reads the named sources, and every declaration that governs one of them, and runs a scan. If
+// sources is empty, it reads everything. For an unknown name, it returns an error that wraps
+// ErrUnknownSource.
 func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, error) {
 	due := e.Everything()
 	if len(sources) > 0 {
@@ -148,7 +149,8 @@ func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, erro
 	return e.Cycle(ctx, due)
 }
 
-// Read reads what is due now; if nothing is, it reads everything. Unknown names are ignored.
+// Read reads the sources, declarations and objects in due and runs a scan. If there are none, it
+// reads everything. It ignores unknown names.
 func (e *Engine) Read(ctx context.Context, due Due) error {
 	if len(due.Sources)+len(due.Declarations)+len(due.Objects) == 0 {
 		due = e.Everything()

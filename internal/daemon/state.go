@@ -24,8 +24,7 @@ type storedState struct {
 // flapping.
 const recently = 24 * time.Hour
 
-// previousState reads the state from the store, with the decisions of the files as they were
-// last read.
+// previousState reads the state from the store, with the decisions in files as they were last read.
 func (e *Engine) previousState(v view, now time.Time) (storedState, error) {
 	k, err := e.readState(now)
 	if err != nil {

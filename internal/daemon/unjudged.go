@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// firstLooks sets the first complete looks of the view's snapshots, and returns
-// those that this scan adds.
+// firstLooks sets FirstReads of the view's snapshots, and returns the first reads that this scan
+// adds.
 func (e *Engine) firstLooks(v view) ([]model.FirstRead, error) {
 	all, err := e.store.FirstReads()
 	if err != nil {
@@ -88,8 +88,8 @@ func countHeld(all []model.NotJudged) int {
 	return n
 }
 
-// notGoverned returns the places into which declarations put objects and which
-// no declaration governs, by source, place and declaration.
+// notGoverned returns the places into which declarations put objects but which no declaration
+// governs, sorted by source, place and declaration.
 func notGoverned(v view) []model.NotGoverned {
 	var all []model.NotGoverned
 	for i := range v.sources {

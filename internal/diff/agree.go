@@ -6,17 +6,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Deviations returns the paths at which a live value differs from a declared one, sorted. Unlike Compare, it uses no
-// record of writers: a live value that is not declared is a deviation, unless the system sets it according to the
-// schema.
+// Deviations returns the paths at which a live value differs from a declared one, sorted. Unlike
+// Compare, it uses no record of writers: a live value that is not declared is a deviation unless
+// the system sets it according to the schema.
 func Deviations(schema *model.Schema, declared, live model.Value) []string {
 	return differing(schema, declared, live, func(schema *model.Schema, d, l model.Value) bool {
 		return schema != nil && schema.Volatile || Equal(schema, d, l) || d.IsNull() && fillsIn(schema, l)
 	})
 }
 
-// Redeclared returns the paths at which two declared values of one resource differ, sorted. Spelling does not count,
-// nor does a default that only one of them has.
+// Redeclared returns the paths at which two declared values of one resource differ, sorted. It
+// ignores differences in spelling and defaults that only one of the values contains.
 func Redeclared(schema *model.Schema, earlier, later model.Value) []string {
 	return differing(schema, earlier, later, Equal)
 }
@@ -32,7 +32,8 @@ func differing(schema *model.Schema, a, b model.Value, same func(schema *model.S
 	return paths
 }
 
-// Touches reports whether one of some paths is a path, is below it, or above it. The path "" is above all.
+// Touches reports whether one of the paths is equal to at, below it or above it. The path "" is
+// above all others.
 func Touches(paths []string, at string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return at == "" || p == "" || below(p, at) || below(at, p) })
 }

@@ -23,9 +23,9 @@ func lastEvent(events []model.AuditEvent, fits func(*model.AuditEvent) bool) *mo
 // logs.
 func (w *walk) loggedActor() model.Actor { return loggedActorAt(w.subject, w.livePath()) }
 
-// loggedActorAt returns who changed the live field at a path: the actor of the last entry
-// with the field, or else of the last entry with the resource and no field, unless the
-// field is recorded elsewhere.
+// loggedActorAt returns the actor that changed the live field at a path: that of the last entry
+// with the field, or else that of the last entry about the resource without a field, unless changes
+// of the field are recorded elsewhere.
 func loggedActorAt(s *model.Subject, path string) model.Actor {
 	named := func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }
 	if t := lastEvent(s.AuditEvents, named); t != nil {
@@ -94,8 +94,8 @@ func claimAuthorOrUnapplied(c *model.Claim, path string) model.Actor {
 	return notAppliedActor()
 }
 
-// completeActor returns the last of three actors: the given one, who changed the field in
-// the declaration according to its log, and who changed many resources at once.
+// completeActor returns the latest of three actors: the given one, the one that changed the field
+// in the declaration according to its log, and the one that changed many resources at once.
 func (w *walk) completeActor(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
 	if t := lastEvent(w.claim.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }); t != nil {
@@ -149,8 +149,8 @@ func orReason(a, other model.Actor) model.Actor {
 	return a
 }
 
-// asMoved sets the verdict Moved on all differences, with one for the ID, if another
-// resource replaced the one that the claim had.
+// asMoved sets the verdict of all differences to Moved and adds one for the ID, if another resource
+// replaced the resource of the claim.
 func asMoved(s *model.Subject, c *model.Claim, all []difference) []difference {
 	if c.Former == "" {
 		return all
@@ -173,8 +173,8 @@ func asMoved(s *model.Subject, c *model.Claim, all []difference) []difference {
 	return moved
 }
 
-// reportMasked reports a field whose value the system never returns, if its logs name
-// another actor for the field than for the creation of the resource.
+// reportMasked reports a field whose value the system never returns, if the logs contain another
+// actor for the field than for the creation of the resource.
 func (w *walk) reportMasked(schema *model.Schema, d model.Value) {
 	if !schema.Masked {
 		return
@@ -207,8 +207,8 @@ func (w *walk) changedLivePath() string {
 	return w.livePath()
 }
 
-// remover returns who deleted a resource according to the source's logs. The actor that
-// declared it is part of the reason only: the resource of a claim that is matched by
+// remover returns the actor that deleted a resource according to the source's logs. The actor that
+// declared the resource is mentioned in the reason only: the resource of a claim that is matched by
 // identities may never have existed, or not since it was declared again.
 func remover(s *model.Subject, c *model.Claim) model.Actor {
 	gone := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Deleted })

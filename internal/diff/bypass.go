@@ -8,9 +8,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// reportPending reports a field whose live and recorded values agree and differ from the
-// declared one: pending if the declaration changed, bypassed if the live value did. The live value
-// of a resource that an apply imports came from no declaration: it was changed outside of one.
+// reportPending reports a field whose live and recorded values are equal and differ from the
+// declared one. It is pending if the declaration changed, and bypassed if the live value changed.
+// If the next apply imports the resource, the live value came from no declaration and the field is
+// changed.
 func (w *walk) reportPending(schema *model.Schema, d, r, l model.Value) {
 	if w.claim.Imported {
 		w.addFor(w.claim.Pending, model.Changed, d, model.Value{}, l, w.changedBy())
@@ -28,8 +29,8 @@ func (w *walk) reportPending(schema *model.Schema, d, r, l model.Value) {
 	w.differences = append(w.differences, difference{ruled.Verdict, c, ruled.Reason})
 }
 
-// declaredBy returns who made the claim declare d at a path: the author of the commit
-// since which the ref declares it, or else whom the claim's own log names last.
+// declaredBy returns the actor that made the claim declare d at a path: the author of the commit
+// since which the ref declares it, or else the last actor in the claim's own log.
 func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) model.Actor {
 	text := at.String()
 	logged := claimAuthor(c, text)
@@ -189,8 +190,8 @@ func (w *walk) disproved(o *model.Owner, schema *model.Schema, l model.Value) bo
 	})
 }
 
-// destroyed reports whether the resource was live while it was declared, and is absent
-// although it is still declared.
+// destroyed reports whether the resource was live while it was declared, and is now absent although
+// it is still declared.
 func destroyed(e *model.Evidence) bool {
 	if len(e.Declared) == 0 || e.Declared[0].Value == nil {
 		return false

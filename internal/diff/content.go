@@ -19,7 +19,8 @@ func content(s *model.Subject, o Options) model.Value {
 	return canonical(w.schema, w.lasting(w.schema, s.Live.Value))
 }
 
-// lasting returns a live value without what may change at any time; null if nothing is left of it.
+// lasting returns a live value without the parts that may change at any time, or null if nothing
+// remains.
 func (w *walk) lasting(schema *model.Schema, l model.Value) model.Value {
 	switch {
 	case schema != nil && schema.Generated:
@@ -109,7 +110,8 @@ func canonicalList(schema *model.Schema, v model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// canonicalScalar returns the one spelling of a scalar. One that cannot be parsed stays as it is.
+// canonicalScalar returns the canonical spelling of a scalar, or the scalar itself if it cannot be
+// parsed.
 func canonicalScalar(schema *model.Schema, v model.Value) model.Value {
 	inside := *schema
 	inside.Format, inside.Default = model.Plain, nil

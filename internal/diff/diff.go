@@ -1,6 +1,5 @@
-// Package diff compares the three sides of a subject, declared, recorded and live, by the
-// schema of its kind. It is pure: the same subject results in the same outcomes, in the
-// same order.
+// Package diff compares the declared, recorded and live values of a subject by the schema of its
+// kind. Its functions are pure: equal subjects have equal outcomes in the same order.
 package diff
 
 import (
@@ -12,20 +11,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options configure a comparison.
+// Options configures a comparison.
 type Options struct {
-	// Controller reports whether a writer, or an account of the source's log, is a known
-	// controller. Only the actors of findings depend on it. nil means that there are none.
+	// Controller reports whether a writer, or an account in the source's log, is a known
+	// controller. Only the actors of findings depend on it. If it is nil, there are no controllers.
 	Controller func(writer string) bool
-	// Exempt returns the evidence that a field that no declaration sets is not drift; ""
-	// if it is drift. nil exempts nothing.
+	// Exempt returns the evidence that a field which no declaration sets is not drift, or "" if it
+	// is drift. If it is nil, no field is exempt.
 	Exempt func(*model.Write) string
 	// exempted collects the exemptions; nil drops them.
 	exempted *[]model.Exemption
 }
 
-// Judge compares a subject. It returns the outcomes, and the fields that were exempted,
-// which are sorted by path.
+// Judge compares a subject and returns its outcomes and the exempt fields, sorted by path.
 func Judge(s *model.Subject, o Options) model.Judged {
 	var exempted []model.Exemption
 	o.exempted = &exempted
@@ -37,8 +35,8 @@ func Judge(s *model.Subject, o Options) model.Judged {
 	return j
 }
 
-// Compare returns the outcomes on a subject, with those of failed checks. No outcome means that
-// it is in sync, or that no declaration is expected to declare it.
+// Compare returns the outcomes of comparing a subject, including those of failed checks. It returns
+// none if the subject is in sync, or if no declaration is expected to declare it.
 func Compare(s *model.Subject, o Options) []model.Outcome {
 	return withViolations(s, outcomes(s, o))
 }
@@ -108,8 +106,8 @@ func judgeUnclaimed(s *model.Subject, o Options) []model.Outcome {
 	return []model.Outcome{out}
 }
 
-// judgeUndeclaredElsewhere reports a claimed resource that other declarations should
-// declare, too, and do not, such as an inventory.
+// judgeUndeclaredElsewhere reports a claimed resource that other declarations, such as an
+// inventory, should declare, too, but do not.
 func judgeUndeclaredElsewhere(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	if s.Live == nil || s.SystemOwned != "" {
 		return nil
@@ -134,7 +132,7 @@ func orList(groups [][]string) string {
 	return strings.Join(texts, " nor ")
 }
 
-// checkable returns the claims that can be compared, and an outcome for each other one.
+// checkable returns the claims that can be compared, and an outcome for each of the others.
 func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 	var claims []*model.Claim
 	var outcomes []model.Outcome
@@ -167,9 +165,9 @@ func otherVersion(kind *model.Kind, version string) bool {
 	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.CompatibleVersions, version)
 }
 
-// judgeAbsent returns the outcomes of claims on a resource that does not exist. It is
-// missing unless an apply is pending that creates it, or it was declared just now. If
-// several declarations claim it, the first one reports it.
+// judgeAbsent returns the outcomes of claims on a resource that does not exist. The resource is
+// missing unless an apply that creates it is pending, or it was declared only now. If several
+// declarations claim it, the first one reports it.
 func judgeAbsent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	var outcomes []model.Outcome
 	missing := -1
@@ -208,9 +206,9 @@ func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []m
 	return append(outcomes, model.Outcome{Verdict: ruled.Verdict, Claim: c, Reason: ruled.Reason, Unproven: ruled.Unproven, Actor: actor})
 }
 
-// compareClaims compares every claim with the live resource. A difference that several
-// claims have is reported once, for the first of them. It returns the outcomes, and the
-// disputes with those between claims of different forms.
+// compareClaims compares every claim with the live resource. It reports a difference that several
+// claims share only once, for the first of them. It returns the outcomes, and disputes extended by
+// those between claims of different forms.
 func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) ([]model.Outcome, []dispute) {
 	differences := make([][]difference, len(claims))
 	for i, c := range claims {
@@ -227,9 +225,9 @@ func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, 
 	return outcomes, disputes
 }
 
-// deduplicate removes fields that are disputed, and fields that another claim of the same
-// form reports, too. The first claim reports a field, unless the history of a later one
-// shows that it was bypassed, or may have been.
+// deduplicate removes fields that are disputed, and fields that another claim of the same form
+// reports. A field is reported by the first claim, unless the history of a later one shows that it
+// was bypassed or may have been.
 func deduplicate(claims []*model.Claim, differences [][]difference, disputes []dispute) {
 	type reporter struct {
 		claim int

@@ -7,9 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// disputed returns the fields for which two claims of the same form declare different
-// values, each with every claim's value, sorted by path and then in the order of the
-// claims.
+// disputed returns the fields for which two claims of the same form declare different values, each
+// with the value of every claim, sorted by path and then in the order of the claims.
 func disputed(s *model.Subject, claims []*model.Claim, o Options) []dispute {
 	if len(claims) < 2 {
 		return nil

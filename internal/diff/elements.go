@@ -6,10 +6,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// differingMaps pairs the elements of two lists of equal length that have no equal on
-// the other side: in an ordered list by position, else by what identifies them. In the
-// latter, an element that only one list has is a pair of its own, without the other
-// position (-1). It returns nil where the lists can only be compared as a whole.
+// differingMaps pairs the elements of two lists that have no equal element in the other list. In an
+// ordered list they are paired by position, in others by the fields that identify them; an element
+// of only one list is then paired with the position -1. It returns nil if the lists can only be
+// compared as a whole.
 func differingMaps(schema *model.Schema, d, l model.Value) []pairing {
 	left, right := unpaired(schema, d.Items(), l.Items())
 	noMap := func(of model.Value) func(int) bool {
@@ -52,8 +52,8 @@ func (w *walk) reportInsideLists(schema *model.Schema, d, r, l model.Value, pair
 	}
 }
 
-// recordedFor returns the recorded element that belongs to a declared one, or, where
-// that is null, the one that equals a live one.
+// recordedFor returns the recorded element that belongs to a declared element or, if d is null, the
+// one that equals a live element.
 func recordedFor(schema *model.Schema, d, l, r model.Value, i int) model.Value {
 	if ordered(schema) {
 		return itemAt(r, i)
@@ -75,9 +75,9 @@ func recordedFor(schema *model.Schema, d, l, r model.Value, i int) model.Value {
 
 func ordered(schema *model.Schema) bool { return schema == nil || schema.List == model.Ordered }
 
-// samePlace reports whether two maps in lists may be one that changed. The schema's keys
-// decide where one of the maps has any of them. Without keys, the position does in an
-// ordered list, and in others half of what they hold must be equal.
+// samePlace reports whether two maps in lists may be one element that changed. If one of the maps
+// contains a key of the schema, the keys decide. Otherwise the position decides in an ordered list;
+// in other lists, half of the contents must be equal.
 func samePlace(schema *model.Schema, a, b model.Value) bool {
 	if a.Kind() != model.Map || b.Kind() != model.Map {
 		return false
@@ -105,8 +105,8 @@ func resemble(schema *model.Schema, a, b model.Value) bool {
 	return equal+other == 1 || equal > 0 && equal >= other
 }
 
-// agreement counts the scalars inside two values that are equal, and those that are not;
-// lists are compared by position.
+// agreement returns the number of scalars inside two values that are equal and of those that are
+// not. It compares lists by position.
 func agreement(schema *model.Schema, a, b model.Value) (equal, other int) {
 	add := func(schema *model.Schema, a, b model.Value) {
 		e, o := agreement(schema, a, b)

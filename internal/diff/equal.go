@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Equal reports whether two values mean the same according to a schema: spelling, order
-// and defaults do not count. Null stands for absent.
+// Equal reports whether two values are equivalent according to the schema. It ignores differences
+// in spelling, defaults, and the order of lists that have none. Null means absent.
 func Equal(schema *model.Schema, a, b model.Value) bool {
 	switch {
 	case a.IsNull() && b.IsNull():
@@ -29,7 +29,7 @@ func Equal(schema *model.Schema, a, b model.Value) bool {
 	return equalScalars(schema, a, b)
 }
 
-// absentEquals reports whether an absent field means the same as v.
+// absentEquals reports whether an absent field is equivalent to v.
 func absentEquals(schema *model.Schema, v model.Value) bool {
 	if schema == nil {
 		return v.IsEmpty()
@@ -182,7 +182,7 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 	return sameMeaning(schema.Format, a, b)
 }
 
-// sameMeaning compares two texts as values of a format.
+// sameMeaning reports whether two texts are equal as values of the format.
 func sameMeaning(format model.Format, a, b model.Value) bool {
 	switch format {
 	case model.Quantity:

@@ -22,9 +22,9 @@ type origin struct {
 	unrecorded *model.AuditEvent
 }
 
-// originOf returns who set the node at the walk's path. The writer that applies the
-// declaration is included for fields that it owns and that are not declared, because
-// any client can write under its name. Values that the system derives have no author.
+// originOf returns the writers that set the node at the walk's path. For fields that are not
+// declared, it includes the owner that applies the declaration, because any client can write under
+// its name. Values that the system derives have no writer.
 func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Value) (by origin) {
 	for _, o := range owners {
 		switch {
@@ -116,8 +116,8 @@ func (w *walk) unrecordedActor(t *model.AuditEvent) model.Actor {
 	return actor
 }
 
-// delegation returns the delegation of the node, or of one above it, to another object
-// that determines it, or, with adds, that adds it; nil if there is none.
+// delegation returns the delegation, of the node or of one above it, to another object that
+// determines the value or, if adds is set, that adds it. It returns nil if there is none.
 func (w *walk) delegation(adds bool) *model.Delegation {
 	if len(w.subject.Delegated)+len(w.claim.Delegated) == 0 {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// undeclared compares a node that the claim does not declare. A value that the system or
-// a known controller sets is not drift. A value that was applied and is declared no longer
-// is pending. Any other value is undeclared.
+// undeclared compares a node that the claim does not declare. A value that the system or a known
+// controller sets is not drift. A value that was applied and is no longer declared is pending. Any
+// other value is undeclared.
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
@@ -71,7 +71,7 @@ func (w *walk) bySystemAlone(schema *model.Schema) bool {
 	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.OwnersRemoved))
 }
 
-// reportDropped reports a value that was applied and is declared no longer.
+// reportDropped reports a value that was applied and is no longer declared.
 func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 	absent := model.Value{}
 	switch {
@@ -117,8 +117,8 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 	}
 }
 
-// reportUnowned reports a live value that no writer owns: it was changed at admission, the
-// record of owners was edited, or the writer used an interface that leaves no owner.
+// reportUnowned reports a live value without an owner. It was changed at admission, the record of
+// owners was edited, or the writer used an interface that records no owner.
 func (w *walk) reportUnowned(schema *model.Schema, l model.Value) {
 	switch {
 	case hasDefault(schema):
@@ -193,9 +193,9 @@ func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	}
 }
 
-// extraElement compares an element of a keyed list that the claim does not declare. It
-// is one change, with the worst verdict in it, unless the element itself is exempt and
-// only fields in it are not.
+// extraElement compares an element of a keyed list that the claim does not declare. It reports one
+// change with the worst verdict in the element, unless the element itself is exempt and only fields
+// in it are not.
 func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
 	before, exempted := len(w.differences), w.exempted()
 	w.undeclared(schema, r, l)

@@ -12,8 +12,8 @@ import (
 
 var errSpelling = errors.New("no such spelling")
 
-// quantitySuffix gives the multiplier of each suffix of a Kubernetes quantity
-// (k8s.io/apimachinery, resource.Quantity) as a power of ten or of two.
+// quantitySuffix returns the multiplier of a suffix of a Kubernetes quantity (k8s.io/apimachinery,
+// resource.Quantity) as a power of ten or two. If the suffix is unknown, ok is false.
 func quantitySuffix(suffix string) (base, exponent int64, ok bool) {
 	const decimal, binary = "numkMGTPE", "KMGTPE"
 	if suffix == "" {
@@ -36,8 +36,7 @@ func quantitySuffix(suffix string) (base, exponent int64, ok bool) {
 	return 10, 3 * (i - 2), true
 }
 
-// parseQuantity reads a Kubernetes quantity: a number with a decimal exponent
-// or a suffix.
+// parseQuantity parses a Kubernetes quantity: a number with a decimal exponent or a suffix.
 func parseQuantity(s string) (*big.Rat, error) {
 	end := strings.LastIndexAny(s, "0123456789.") + 1
 	number, suffix := s[:end], s[end:]
@@ -89,8 +88,8 @@ func parseJSON(s string) (model.Value, error) {
 	return v, err
 }
 
-// parseProperties reads "a=1,b=2". A part without a name is the value of the
-// first of the schema's keys, where it has one; names count once.
+// parseProperties parses "a=1,b=2". A part without a name is the value of the first of the schema's
+// keys, if it has any. A repeated name is an error.
 func parseProperties(schema *model.Schema, s string) (model.Value, error) {
 	var fields []model.Field
 	seen := map[string]bool{}

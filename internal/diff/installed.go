@@ -27,7 +27,8 @@ func judgeInstalled(s *model.Subject, o Options) (by model.Ref, reason string) {
 	return s.InstalledBy[0].Ref, ""
 }
 
-// differsFrom returns how a resource differs from what an installer applied, or tried to apply.
+// differsFrom returns the differences between a resource and the values that an installer applied
+// or attempted to apply.
 func differsFrom(s *model.Subject, installer *model.Installer, o Options) []difference {
 	var found []difference
 	for _, applied := range []model.Value{installer.Applied, installer.Attempted} {

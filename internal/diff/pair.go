@@ -27,10 +27,10 @@ func (t triple) any() *model.Value {
 	return t.r
 }
 
-// pairElements pairs the elements of three lists by key: the declared ones in their order,
-// then those that are only live, then those that are only recorded. ok is false if an
-// element has no key, or two elements of one list have the same, so that the lists can
-// only be compared as a whole.
+// pairElements pairs the elements of three lists by key: first the declared elements in their
+// order, then those that are only live, and then those that are only recorded. If an element has no
+// key, or two elements of one list have the same key, ok is false and the lists can only be
+// compared as a whole.
 func pairElements(schema *model.Schema, d, r, l []model.Value) (triples []triple, ok bool) {
 	if aligned(schema, d, l) && (len(r) == 0 || aligned(schema, d, r)) {
 		return pairInOrder(d, r, l), true

@@ -60,7 +60,7 @@ func (p path) steps() []model.Step {
 	return steps
 }
 
-// String formats the path as in reports:
+// String returns the path in the form of Change.Path:
 // spec.containers[name=web].ports[containerPort=80,protocol=TCP],
 // metadata.labels["app.kubernetes.io/name"].
 func (p path) String() string {
@@ -75,7 +75,7 @@ func (p path) String() string {
 	return b.String()
 }
 
-// in returns the part of a value at the path; null if it has none.
+// in returns the part of a value at the path, or null if there is none.
 func (p path) in(v model.Value) model.Value {
 	for _, s := range p {
 		if s.kind == model.FieldStep {

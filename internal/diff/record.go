@@ -29,8 +29,8 @@ func newRecord(live *model.Resource, c *model.Claim) record {
 	return record{}
 }
 
-// canonicalRecord returns the record in the source's canonical form: each value that is
-// equal to the written one is replaced by the canonical one.
+// canonicalRecord returns the record in the source's canonical form: the canonical value replaces
+// each value that is equal to the written one.
 func canonicalRecord(recorded, written, canonical model.Value) model.Value {
 	switch {
 	case recorded.Equal(written):
@@ -64,7 +64,7 @@ func (w *walk) reportDifference(schema *model.Schema, d, r, l model.Value) {
 	w.reportWithoutRecord(schema, d, r, l)
 }
 
-// reportWithoutRecord reports a difference by the live record of writers.
+// reportWithoutRecord reports a difference according to the live record of writers.
 func (w *walk) reportWithoutRecord(schema *model.Schema, d, r, l model.Value) {
 	applier := w.writers.applier()
 	owners := w.writers.ownersAt(w.path)
@@ -98,9 +98,8 @@ func (w *walk) reportChangedUnlessDeclared(reason string, schema *model.Schema, 
 	w.differences[len(w.differences)-1].change.Unproven = w.claim.Evidence == nil
 }
 
-// declaredWhenApplied reports whether the live value was declared earlier and applied
-// then. If a tool for editing by hand wrote it, an earlier scan must have read it while it
-// was declared.
+// declaredWhenApplied reports whether the live value was declared earlier and was applied then. If
+// a tool for manual edits wrote it, an earlier scan must have read the value while it was declared.
 func (w *walk) declaredWhenApplied(schema *model.Schema, d, l model.Value) bool {
 	if w.claim.Evidence == nil {
 		return false

@@ -15,9 +15,9 @@ func inEffect(live *model.Resource) model.Value {
 	return v
 }
 
-// mergeRunning merges the differences of the accepted value with those of the value in
-// effect. A field that differs in only one of them waits for a restart: an edit is not in
-// effect yet, or an apply is not.
+// mergeRunning merges the differences of the accepted value with those of the value in effect. A
+// field that differs in only one of them waits for a restart, because an edit or an apply is not in
+// effect yet.
 func mergeRunning(accepted, effective []difference) []difference {
 	inEffect := make(map[string]*difference, len(effective))
 	for i := range effective {

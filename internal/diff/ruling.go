@@ -34,8 +34,8 @@ type aspect struct {
 	last *model.Ruling
 }
 
-// wholeAspect returns the resource of a claim as an aspect: it is live and not
-// declared, or the other way round.
+// wholeAspect returns the resource of a claim as an aspect: either live and not declared, or
+// declared and not live.
 func wholeAspect(c *model.Claim, live bool) *aspect {
 	exists := func(v *model.Value) (model.Value, bool) { return model.BoolOf(v != nil), true }
 	a := &aspect{
@@ -126,9 +126,9 @@ func (a *aspect) stillHolds(v model.Verdict, seen history) bool {
 	return a.last != nil && !seen.liveMoved && a.last.Verdict == v && !a.last.Unproven
 }
 
-// versions returns the last version of the ref that declares the live value, and the
-// last one of another branch. gap is why the absence of both does not prove that it was
-// never declared; "" if it does.
+// versions returns the last version of the ref that declares the live value, and the last such
+// version of another branch. If both are nil, gap is the reason why that does not prove that the
+// value was never declared; "" if it does.
 func (a *aspect) versions() (older, branch *model.Version, gap string) {
 	gap = a.evidence.Gap
 	for i := range a.evidence.Versions {
@@ -210,7 +210,7 @@ type history struct {
 	declaredBefore bool
 }
 
-// history returns what earlier scans read of the aspect.
+// history returns the values of the aspect that earlier scans read.
 func (a *aspect) history() history {
 	e := a.evidence
 	var m history
@@ -287,9 +287,9 @@ func (a *aspect) dropDisproved(m *history, older *model.Version) {
 	}
 }
 
-// missedVersion reports whether a version was declared and superseded between two scans: the
-// declared value of the last scan was declared before that version, too, and driftd has
-// read it, without another value in between, since before the version was superseded.
+// missedVersion reports whether a version was declared and superseded between two scans. That is so
+// if the declared value of the last scan was also declared before that version, and driftd has read
+// it since before the version was superseded, without another value in between.
 func (a *aspect) missedVersion(older *model.Version) bool {
 	e := a.evidence
 	if older == nil || len(e.Declared) == 0 {
@@ -317,9 +317,9 @@ func (a *aspect) missedVersion(older *model.Version) bool {
 	return false
 }
 
-// ruleSuperseded decides on a value that was declared earlier: pending if it was applied
-// before it was replaced or within the deploy window, bypassed otherwise. A commit
-// without a date, or with one in the future, does not show when that was.
+// ruleSuperseded decides on a value that was declared earlier: pending if it was applied before it
+// was replaced or within the deploy window, and bypassed otherwise. The time of the replacement is
+// unknown if the commit has no date or one in the future.
 func (a *aspect) ruleSuperseded(older *model.Version, m history) model.Ruling {
 	pending := model.Ruling{Verdict: model.Pending}
 	late := bypassed(a.lateReason(older))

@@ -21,8 +21,8 @@ func (w *walk) sequence(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// recordedOf returns a function that returns the recorded element for the declared one at
-// a position, or, for an element that only live has, the recorded one that equals it.
+// recordedOf returns a function that returns the recorded element for the declared one at a
+// position or, for an element that is only live, the recorded one that equals it.
 func (w *walk) recordedOf(schema *model.Schema, d, r model.Value) func(at int, l model.Value) model.Value {
 	if w.claim.RecordOnly {
 		return func(at int, _ model.Value) model.Value { return itemAt(d, at) }
@@ -76,8 +76,8 @@ func (p pairing) segment(schema *model.Schema, d model.Value) segment {
 	return s
 }
 
-// pairSequence pairs the elements of two lists: by key if the schema has keys, otherwise
-// equal ones in order, and then those between the same equal ones by position.
+// pairSequence pairs the elements of two lists. If the schema has keys, it pairs by key; otherwise
+// it pairs equal elements in order, and then the elements between the same equal ones by position.
 func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 	same := func(i, j int) bool { return Equal(schema.Element(), d[i], l[j]) }
 	if len(schema.Keys) > 0 {

@@ -30,7 +30,7 @@ type statement struct {
 	pending bool
 }
 
-// recordStatement records what the claim declares at the walk's path.
+// recordStatement records the value that the claim declares at the walk's path.
 func (w *walk) recordStatement(schema *model.Schema, d, l model.Value) {
 	if w.statements == nil || d.IsNull() {
 		return
@@ -57,8 +57,8 @@ func differInForm(claims []*model.Claim) bool {
 	return slices.ContainsFunc(claims, func(c *model.Claim) bool { return c.Lens != claims[0].Lens })
 }
 
-// collectStatements returns the statements on each live field that claims of different
-// forms declare, by the path of the live field, in the order of the claims.
+// collectStatements returns, by the path of the live field, the statements on each field that
+// claims of different forms declare, in the order of the claims.
 func collectStatements(s *model.Subject, claims []*model.Claim, differences [][]difference, o Options) map[string][]statement {
 	byField := map[string][]statement{}
 	for i, c := range claims {
@@ -141,8 +141,8 @@ func (s *statement) holdsWith(live, v model.Value) (holds, decided bool) {
 	return holds, holds || s.known || !Equal(s.schema, s.live, seen)
 }
 
-// withValueAt returns tree with the field at a path replaced by v; ok is false if the
-// path contains a list.
+// withValueAt returns a copy of tree in which v replaces the field at a path. If the path contains
+// a list, ok is false.
 func withValueAt(tree model.Value, path string, v model.Value) (changed model.Value, ok bool) {
 	name, rest, nested := strings.Cut(path, ".")
 	if strings.ContainsAny(path, `["`) || tree.Kind() != model.Map && !tree.IsNull() {
@@ -180,9 +180,9 @@ func repeats(live model.Value, a, b statement) bool {
 	return ok
 }
 
-// reconcileForms compares what claims of different forms declare for the same live field.
-// It returns a dispute for each field on which they contradict each other. It removes
-// from differences those that a dispute or an earlier claim reports.
+// reconcileForms compares the values that claims of different forms declare for the same live
+// field. It returns a dispute for each field on which they contradict each other. It removes from
+// differences those that a dispute or an earlier claim reports.
 func reconcileForms(s *model.Subject, claims []*model.Claim, differences [][]difference, o Options) []dispute {
 	if len(claims) < 2 || !differInForm(claims) || !slices.ContainsFunc(differences, func(d []difference) bool { return len(d) > 0 }) {
 		return nil
@@ -261,8 +261,8 @@ func dropDifferences(claims []*model.Claim, differences [][]difference, statemen
 	}
 }
 
-// newDispute returns a dispute with the live value and what each claim declares, in the
-// form of the first.
+// newDispute returns a dispute with the live value and the value of each claim, in the form of the
+// first claim.
 func newDispute(s *model.Subject, statements []statement) dispute {
 	first := statements[0]
 	change := model.Change{Path: first.path, LivePath: first.livePath, Declared: side(first.declared), Live: side(first.live)}
@@ -318,8 +318,8 @@ func contradicted(statements []statement) []*model.Claim {
 	return claims
 }
 
-// minority returns the reason of a dispute: which side differs from all others, or that
-// all of them differ.
+// minority returns the reason of a dispute: the side that differs from all others, or that all of
+// them differ.
 func minority(s *model.Subject, statements []statement) string {
 	var with, others []string
 	for _, st := range statements {

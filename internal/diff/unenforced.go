@@ -24,8 +24,8 @@ func (w *walk) isWrittenBy(name string) bool {
 	return name == "" || slices.ContainsFunc(w.writers.ownersAt(w.path), func(o *model.Owner) bool { return o.Name == name })
 }
 
-// isBelow reports whether the node is one that the picks select, or below it. A position is one in either list, because the
-// tools remove the field from both before they compare them.
+// isBelow reports whether the node is selected by the picks or below a selected one. A position
+// refers to either list, because the tools remove the field from both before they compare them.
 func (w *walk) isBelow(picks []model.Pick) bool {
 	if len(picks) > len(w.path) {
 		return false

@@ -2,9 +2,8 @@ package diff
 
 import "github.com/driftd/driftd/internal/model"
 
-// Fields returns the fields in which two values of one resource differ, sorted by path,
-// with the earlier value as Recorded and the later one as Live. Volatile fields are
-// included.
+// Fields returns the fields in which two values of one resource differ, sorted by path, with the
+// earlier value as Recorded and the later one as Live. It includes volatile fields.
 func Fields(schema *model.Schema, before, after model.Value) []model.Change {
 	f := fields{}
 	f.node(schema, before, after)

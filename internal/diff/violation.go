@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// withViolations returns the outcomes with those of the checks that the live resource and the
-// claims fail. A check of a field that an outcome reports is no outcome of its own: it adds its
-// reason and its severity to that one.
+// withViolations returns the outcomes together with those of the checks that the live resource and
+// the claims fail. If an outcome already reports the field of a check, the reason and the severity
+// of the check are added to that outcome.
 func withViolations(s *model.Subject, outcomes []model.Outcome) []model.Outcome {
 	var claim *model.Claim
 	if len(s.Claims) > 0 {
@@ -32,8 +32,8 @@ func withViolations(s *model.Subject, outcomes []model.Outcome) []model.Outcome 
 	return outcomes
 }
 
-// addViolation adds a violation to the first of the compared outcomes that reports its field, or
-// else appends an outcome with the change.
+// addViolation adds a violation to the first of the compared outcomes that reports its field. If
+// there is none, it appends an outcome with the change.
 func addViolation(outcomes []model.Outcome, compared int, v *model.Violation, claim *model.Claim, change model.Change) []model.Outcome {
 	if v.Path != "" {
 		for i := range outcomes[:compared] {

@@ -213,8 +213,8 @@ func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 	w.reportDifference(schema, d, r, l)
 }
 
-// within reports whether live has all that is declared, in lists of the same length: further fields may be
-// defaults.
+// within reports whether live contains all that is declared, with lists of equal lengths. Further
+// live fields may be defaults.
 func within(schema *model.Schema, d, l model.Value) bool {
 	switch {
 	case Equal(schema, d, l):
@@ -237,8 +237,8 @@ func sameLength(a, b model.Value) bool {
 	return a.Kind() == model.List && b.Kind() == model.List && len(a.Items()) == len(b.Items())
 }
 
-// inside reports the fields that differ inside a value that is replaced as a whole. These
-// fields have no owners of their own.
+// inside reports the fields that differ inside a value that is replaced as a whole. Such fields
+// have no owners of their own.
 func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 	if d.Kind() != model.Map || l.Kind() != model.Map {
 		w.leaf(schema, d, r, l)

@@ -19,10 +19,10 @@ type writers struct {
 	applied    *model.Owner
 }
 
-// applier returns the owner that applied the declaration to the live resource: the one
-// that left the record of it, or else the one whose fields agree with the declaration
-// most, or else the one that created the resource. It is never a tool for editing by hand,
-// nor a later writer that owns no field as declared.
+// applier returns the owner that applied the declaration to the live resource: the one that wrote
+// the record of it, or else the one whose fields agree most with the declaration, or else the one
+// that created the resource. It is never a tool for manual edits, nor a later writer without a
+// field as declared.
 func (w *writers) applier() *model.Owner {
 	if w.known {
 		return w.applied
@@ -66,7 +66,7 @@ func (t overlap) exceeds(u overlap) bool {
 	return t.differ > u.differ
 }
 
-// count adds the fields of the declared value that are in the set.
+// count adds the fields of the declared value that are in the set to t.
 func (t *overlap) count(set *model.FieldSet, schema *model.Schema, d, l model.Value) {
 	switch {
 	case d.Kind() == model.Map && !set.Leaf():
@@ -90,8 +90,8 @@ func (t *overlap) count(set *model.FieldSet, schema *model.Schema, d, l model.Va
 	}
 }
 
-// ownersAt returns the owners whose entries are closest to the node at a path. An owner of
-// a node above counts if it owns everything below that node.
+// ownersAt returns the owners whose entries are closest to the node at a path. An owner of a node
+// above is included if it owns everything below that node.
 func (w *writers) ownersAt(p path) []*model.Owner {
 	steps, atomic := p.steps(), w.atomicDepth(p)
 	var owners []*model.Owner
@@ -178,9 +178,9 @@ func (w *walk) changedBy() model.Actor {
 	return w.removedBy()
 }
 
-// removedBy returns the actor that removed a field. A record of owners does not contain
-// that. The actor is likely if a log names the only one that wrote since the last apply,
-// or if only one writer did, next to the field.
+// removedBy returns the actor that removed a field, which a record of owners does not contain. The
+// actor is known if only one can have edited the resource since the last apply according to a log,
+// and likely if the only writer since then owns the parent of the field.
 func (w *walk) removedBy() model.Actor {
 	if len(w.live.Owners) == 0 {
 		return w.loggedActor()
@@ -218,8 +218,8 @@ func (w *walk) likely(o *model.Owner, why string) model.Actor {
 	return actor
 }
 
-// editorNames returns the sorted names of all that edited the resource since the last
-// apply according to a log or the record of owners.
+// editorNames returns the sorted names of all writers that edited the resource since the last
+// apply, according to a log or the record of owners.
 func (w *walk) editorNames(editors []*model.Owner) []string {
 	var names []string
 	signed := map[string]bool{}
@@ -240,8 +240,8 @@ func (w *walk) editorNames(editors []*model.Owner) []string {
 	return slices.Compact(names)
 }
 
-// soleEditor returns the actor that edited the resource since the last apply according to
-// a log, if only one can have, or if the last entry contains the field.
+// soleEditor returns the actor that edited the resource since the last apply according to a log. If
+// more than one can have done so and the last entry does not contain the field, ok is false.
 func (w *walk) soleEditor(editors []*model.Owner) (who model.Actor, ok bool) {
 	var edits []*model.AuditEvent
 	path := w.livePath()
@@ -313,8 +313,8 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 	return model.Actor{Name: o.Name, At: o.At, Via: live.OwnersFrom, Evidence: operation, Confidence: model.Likely}
 }
 
-// creator returns the actor that created a resource: according to the source's logs, or
-// else the first writer.
+// creator returns the actor that created a resource: according to the source's logs, or else the
+// first writer.
 func creator(s *model.Subject) model.Actor {
 	if t := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created }); t != nil {
 		return t.Actor

@@ -7,10 +7,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// dropped returns who removed live resources from declarations, by resource and
-// declaration. A removal counts for the one resource that the surest of its identities
-// leads to, if no other identity that is unique contradicts it and the resource is not
-// younger.
+// dropped returns the actors that removed live resources from declarations, by resource and
+// declaration. A removal applies to the one resource that has the most reliable identity of the
+// removed claim. It is ignored if another unique identity contradicts that, or if the resource is
+// younger than the removal.
 func (m matcher) dropped(snapshot *model.Snapshot) map[model.Ref]map[string]model.Actor {
 	all := map[model.Ref]map[string]model.Actor{}
 	for i := range m {
@@ -32,8 +32,8 @@ func (m matcher) dropped(snapshot *model.Snapshot) map[model.Ref]map[string]mode
 	return all
 }
 
-// recordRemoval notes who removed the claim on a live resource. Later removals replace earlier
-// ones.
+// recordRemoval records the actor that removed the claim on a live resource. A later removal
+// replaces an earlier one.
 func (f *finder) recordRemoval(c *model.Claim, declaration string, all map[model.Ref]map[string]model.Actor) {
 	by, found := f.candidates(c)
 	if len(found) != 1 {
@@ -65,8 +65,8 @@ func contradicts(a, b []model.Identity) bool {
 	return false
 }
 
-// droppedFrom returns who removed a resource from the declarations that are silent,
-// sorted by declaration.
+// droppedFrom returns the actors that removed a resource from the declarations that do not declare
+// it, sorted by declaration.
 func (m matcher) droppedFrom(silent [][]string, by map[string]model.Actor) []model.Dropped {
 	var all []model.Dropped
 	for i := range m {

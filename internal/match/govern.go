@@ -129,10 +129,10 @@ type expectation struct {
 	unjudged     *model.Unjudged
 }
 
-// expect returns the expectation for a live resource. undeclaredBy has, for each group
-// that should declare it and does not, the declarations that should. A group with an
-// unreadable part that may declare the resource is left out. If there is no other group,
-// an unclaimed resource is not judged. docs/decisions/0029 has the reasons.
+// expect returns the expectation for a live resource. undeclaredBy contains, for each group that
+// should declare the resource but does not, the declarations that should. It omits a group with an
+// unreadable part that may declare the resource. If there is no other group, an unclaimed resource
+// is not judged. See docs/decisions/0029.
 func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Claim) expectation {
 	ref := model.Ref{Kind: r.Kind, ID: r.ID}
 	made := claims[ref]

@@ -45,8 +45,8 @@ func newFinder(snapshot *model.Snapshot, claims []*model.Claim) *finder {
 	return f
 }
 
-// resolve replaces claims that are matched by identities by claims with the ID of the
-// resource that has them.
+// resolve replaces each claim that is matched by identities with a copy that has the ID of the
+// matching resource.
 func (f *finder) resolve(claims []*model.Claim) {
 	if f == nil {
 		return
@@ -71,8 +71,8 @@ func (f *finder) resolve(claims []*model.Claim) {
 	f.excludeCohorts(claims)
 }
 
-// excludeCohorts makes the claims of a cohort uncheckable if none of them matches a
-// resource, and all resources that could match were read.
+// excludeCohorts sets Unchecked on the claims of a cohort if none of them matches a resource and
+// all resources that could match were read.
 func (f *finder) excludeCohorts(claims []*model.Claim) {
 	type cohort struct{ declaration, reason string }
 	here := map[cohort]bool{}
@@ -94,7 +94,7 @@ func (f *finder) excludeCohorts(claims []*model.Claim) {
 	}
 }
 
-// claimed returns the resources whose IDs claims have, and the resources that may replace
+// claimed returns the resources whose IDs the claims have, and the resources that may each replace
 // several absent ones.
 func (f *finder) claimed(claims []*model.Claim) (claimed, several map[model.Ref]bool) {
 	claimed, several = map[model.Ref]bool{}, map[model.Ref]bool{}
@@ -131,9 +131,9 @@ func (f *finder) followOthers(claims []*model.Claim, again map[model.Ref]string)
 	}
 }
 
-// absentByIdentity returns the claims on absent resources by identity: a claim that is
-// matched by identities may be on the same resource. An identity of several resources has
-// nil.
+// absentByIdentity returns the claims on absent resources by identity, since a claim that is
+// matched by identities may refer to the same resource. The value for an identity of several
+// resources is nil.
 func (f *finder) absentByIdentity(claims []*model.Claim) map[identified]*model.Claim {
 	absent := map[identified]*model.Claim{}
 	for _, c := range claims {
@@ -152,8 +152,8 @@ func (f *finder) absentByIdentity(claims []*model.Claim) map[identified]*model.C
 	return absent
 }
 
-// resolveOne returns the claim with the ID of the resource that has its identities. If
-// several have them, the claim cannot be compared.
+// resolveOne returns a copy of the claim with the ID of the resource that has its identities. If
+// several resources have them, the copy has Unchecked set.
 func (f *finder) resolveOne(c *model.Claim, absent map[identified]*model.Claim) *model.Claim {
 	by, found := f.candidates(c)
 	settled := *c
@@ -190,8 +190,8 @@ func identitiesOf(c *model.Claim) func(yield func(identified) bool) {
 
 func kinds(c *model.Claim) []string { return append([]string{c.Kind}, c.AltKinds...) }
 
-// candidates returns the resources that have the most reliable identity of a claim that
-// any resource has, and the kind of that identity.
+// candidates returns the resources that match the most reliable identity of the claim that any
+// resource has, and the kind of that identity.
 func (f *finder) candidates(c *model.Claim) (by string, found []model.Ref) {
 	for id := range identitiesOf(c) {
 		if len(found) > 0 && id.By != by {
@@ -226,9 +226,9 @@ func (f *finder) followReplacement(c *model.Claim, claimed, several map[model.Re
 	return &settled
 }
 
-// replacements returns the resources that may replace the claimed one: the candidates
-// without those that have a different identity of a more reliable kind. A guest with the
-// same name and another MAC address is a different guest.
+// replacements returns the resources that may replace the claimed one: the candidates, except those
+// with a different identity of a more reliable kind. For example, a guest with the same name and
+// another MAC address is a different guest.
 func (f *finder) replacements(c *model.Claim) []model.Ref {
 	by, found := f.candidates(c)
 	return slices.DeleteFunc(found, func(ref model.Ref) bool {
@@ -245,8 +245,8 @@ func (f *finder) replacements(c *model.Claim) []model.Ref {
 	})
 }
 
-// markAmbiguous makes claims uncheckable that different identities of one declaration
-// resolved to the same resource: only one of them can be right.
+// markAmbiguous sets Unchecked on claims of one declaration that were resolved to the same resource
+// by different identities, since only one of them can be right.
 func (f *finder) markAmbiguous(claims []*model.Claim) {
 	type key struct {
 		declaration string
@@ -312,8 +312,8 @@ func enumerate(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
-// absenceDoubt returns why the claimed resource may exist although the snapshot lacks it;
-// "" if it does not exist.
+// absenceDoubt returns the reason why the claimed resource may exist although the snapshot does not
+// contain it; "" if it does not exist.
 func absenceDoubt(snapshot *model.Snapshot, c *model.Claim) string {
 	if i, exists := findUnread(snapshot, model.Ref{Kind: c.Kind, ID: c.ID}); exists {
 		return snapshot.Unread[i].Reason

@@ -31,7 +31,8 @@ func exists(snapshot *model.Snapshot, c *model.Claim) bool {
 	return by != nil && by.Record.Find(ref) != nil
 }
 
-// withRecord returns a claim with what its installation applied.
+// withRecord returns a copy of the claim with Recorded set to the value that its installation
+// applied.
 func withRecord(snapshot *model.Snapshot, c *model.Claim) *model.Claim {
 	by := snapshot.Find(c.InstalledBy)
 	if c.InstalledBy == (model.Ref{}) || by == nil {
@@ -54,7 +55,8 @@ func isUnread(snapshot *model.Snapshot, c *model.Claim) bool {
 	return slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Kind == c.Kind && u.ID == c.ID })
 }
 
-// installersIn returns the resources whose records list other resources, by these, sorted.
+// installersIn returns, for each resource that the records of installations list, the live
+// resources with these records, sorted.
 func installersIn(snapshot *model.Snapshot) map[model.Ref][]model.Installer {
 	all := map[model.Ref][]model.Installer{}
 	for i := range snapshot.Resources {

@@ -21,7 +21,7 @@ type inventoryOf struct {
 // inventories are by the resource with the inventory.
 type inventories map[model.Ref]*inventoryOf
 
-// inventories returns what the claims require of the inventories of the snapshot.
+// inventories returns the requirements of the claims on the inventories of the snapshot.
 func (m matcher) inventories(snapshot *model.Snapshot, claims map[model.Ref][]*model.Claim) inventories {
 	commits := map[string]string{}
 	for i := range m {
@@ -48,8 +48,9 @@ func (m matcher) inventories(snapshot *model.Snapshot, claims map[model.Ref][]*m
 	return all
 }
 
-// check returns a resource with the violation of its inventory. An inventory of another commit shows nothing: the check is
-// undecided. Everyone who can write the inventory can end the violation, and no other finding depends on it.
+// check returns the resource with the violation of its inventory, if there is one. If the inventory
+// is of another commit, the check is undecided. Anyone with write access to the inventory can end
+// the violation, and no other finding depends on it.
 func (all inventories) check(r *model.Resource) *model.Resource {
 	of := all[model.Ref{Kind: r.Kind, ID: r.ID}]
 	if of == nil {

@@ -1,5 +1,5 @@
-// Package match pairs live resources with the claims on them. It is pure, and the result
-// does not depend on the order of snapshots and declarations.
+// Package match pairs live resources with the claims on them. Its functions are pure, and their
+// results do not depend on the order of declarations and of resources.
 package match
 
 import (
@@ -9,10 +9,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Match returns the subjects of a source, sorted by key: one for each resource of its snapshot,
-// and one for each claimed resource that is not in the snapshot. The declarations claim
-// resources in each source that they govern. The snapshot of a source that could not be read
-// has no resources, and a coverage with the reason.
+// Match returns the subjects of a source, sorted by key: one for each resource in the snapshot, and
+// one for each claimed resource that is not in it. Each declaration claims resources in the sources
+// that it governs. For a source that could not be read, the snapshot must have no resources and a
+// coverage with the reason.
 func Match(snapshot model.Snapshot, declarations []model.Declaration) []model.Subject {
 	return matcher(inOrder(declarations)).match(&snapshot)
 }
@@ -33,8 +33,8 @@ func inOrder(declarations []model.Declaration) []model.Declaration {
 // A matcher has the declarations, sorted by name.
 type matcher []model.Declaration
 
-// kind returns a kind as the source has it, or, if that has no schema, as a declaration
-// defines it.
+// kind returns the named kind of the source or, if that has no schema, the kind that a declaration
+// defines.
 func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 	kind := snapshot.Kinds[name]
 	if kind != nil && kind.Schema != nil {
@@ -95,8 +95,8 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	return subjects
 }
 
-// withoutChildren returns the claims on a resource without the fields whose elements are resources of
-// their own that the snapshot has.
+// withoutChildren returns the claims on a resource without the fields whose elements are resources
+// of their own in the snapshot.
 func withoutChildren(snapshot *model.Snapshot, r *model.Resource, claims []*model.Claim) []*model.Claim {
 	for i, c := range claims {
 		for _, children := range c.Children {
@@ -123,7 +123,7 @@ func withoutChildren(snapshot *model.Snapshot, r *model.Resource, claims []*mode
 	return claims
 }
 
-// absentSubject returns the subject of claims on a resource that the snapshot lacks.
+// absentSubject returns the subject for claims on a resource that is not in the snapshot.
 func (m matcher) absentSubject(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) model.Subject {
 	s := model.Subject{Key: model.Key{Source: snapshot.Source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
 		Name: claimedName(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, AuditEvents: eventsOnAbsent(snapshot, ref, claims)}
@@ -140,9 +140,8 @@ func (m matcher) absentSubject(snapshot *model.Snapshot, ref model.Ref, claims [
 	return s
 }
 
-// addLiveRead decides the existence of a resource that the snapshot lacks by what the engine of a
-// declaration read, if the snapshot does not prove that it is absent. It returns false if no engine
-// read it.
+// addLiveRead sets whether an absent resource exists according to the engine of a declaration, if
+// the snapshot does not prove that it is absent. It returns false if no engine read the resource.
 func addLiveRead(s *model.Subject, snapshot *model.Snapshot) bool {
 	at := slices.IndexFunc(s.Claims, func(c *model.Claim) bool { return c.LiveRead.Read() })
 	if at < 0 {
@@ -185,9 +184,9 @@ func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
 	return all[first:last]
 }
 
-// eventsOnAbsent returns the entries of the source's logs on a resource that is not live,
-// and the deletions of resources whose ID is an identity of a claim, such as the number of
-// a guest, or that the logs name by what they contain.
+// eventsOnAbsent returns the entries of the source's logs about a resource that is not live. It
+// includes the deletions of resources whose ID is an identity of a claim, such as the number of a
+// guest, and of those that an entry describes by a name in LogNames.
 func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
 	all := append(slices.Clip(eventsOn(snapshot, ref)), eventsByName(snapshot, ref, claims, model.Deleted)...)
 	for _, c := range claims {
@@ -214,9 +213,9 @@ func broadEvents(snapshot *model.Snapshot, kind string) []model.AuditEvent {
 	return all
 }
 
-// eventsWithFormer returns the entries of the source's logs on a resource, and the
-// deletions of the resources that it replaced. An entry that names it by what it contains counts
-// if it is an edit: another resource with the same contents may have been deleted.
+// eventsWithFormer returns the entries of the source's logs about a resource and the deletions of
+// the resources that it replaced. Of the entries that describe a resource by a name in LogNames, it
+// includes only edits, since another resource with the same contents may have been deleted.
 func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
 	all := eventsOn(snapshot, ref)
 	more := eventsByName(snapshot, ref, claims, model.Edited)
@@ -258,8 +257,8 @@ func subjectAt(subjects []model.Subject, key model.Key) (at int, found bool) {
 	return slices.BinarySearchFunc(subjects, key, func(s model.Subject, k model.Key) int { return s.Key.Compare(k) })
 }
 
-// addTemplates sets the template of each subject whose claims name one that is live. The
-// subjects are sorted by key and of one source.
+// addTemplates sets Template of each subject whose claims refer to a live template. The subjects
+// must be of one source and sorted by key.
 func addTemplates(subjects []model.Subject) {
 	for i := range subjects {
 		s := &subjects[i]
@@ -276,8 +275,8 @@ func addTemplates(subjects []model.Subject) {
 	}
 }
 
-// claims returns the claims on resources of the source, by resource, sorted by declaration
-// and address.
+// claims returns the claims on resources of the source by resource, sorted by declaration and
+// address.
 func (m matcher) claims(snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 	var made []*model.Claim
 	for i := range m {

@@ -37,8 +37,8 @@ func (g *declarationGroup) mayReach(d *model.Declaration, r *model.Resource) boo
 	return slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Contains(r.Kind, r.Place) })
 }
 
-// whyUnjudged returns why an unclaimed resource that no declaration is expected to declare
-// was not judged: an unreadable part may declare it, or it is watched but not new. It
+// whyUnjudged returns the reason why an unclaimed resource was not judged if no declaration is
+// expected to declare it: an unreadable part may declare it, or it is watched but not new. It
 // returns nil if neither applies.
 func (g governance) whyUnjudged(r *model.Resource) *model.Unjudged {
 	var why *model.Unjudged
@@ -83,8 +83,8 @@ func newer(first []model.FirstRead, r *model.Resource) bool {
 	return false
 }
 
-// FirstLooks returns the first looks at scopes that a snapshot read in full and that are
-// not in known, sorted. It includes only kinds whose resources can be watched.
+// FirstLooks returns the first reads of the scopes that the snapshot read in full and that are not
+// in known, sorted by kind and place. It includes only kinds whose resources can be watched.
 func FirstLooks(s *model.Snapshot, known []model.FirstRead) []model.FirstRead {
 	seen := map[model.Scope]bool{}
 	for i := range known {
@@ -111,7 +111,7 @@ func FirstLooks(s *model.Snapshot, known []model.FirstRead) []model.FirstRead {
 	return dated(s, looks)
 }
 
-// dated returns the looks, sorted, with the creation time of the newest resource of each
+// dated returns the first reads, sorted, with the creation time of the newest resource of each
 // scope.
 func dated(s *model.Snapshot, looks map[model.Scope]*model.FirstRead) []model.FirstRead {
 	for i := range s.Resources {

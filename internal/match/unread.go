@@ -2,9 +2,9 @@ package match
 
 import "github.com/driftd/driftd/internal/model"
 
-// unreadable returns the subjects of resources that exist, could not be read, and are
-// expected to be declared by declarations that do not claim them. A resource that a
-// claim may mean by another identity is left to the subject of that claim.
+// unreadable returns the subjects of resources that exist, could not be read, and are expected to
+// be declared by declarations that do not claim them. It omits a resource to which a claim may
+// refer by another identity; the subject of that claim covers it.
 func (m matcher) unreadable(snapshot *model.Snapshot, claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, g governance) []model.Subject {
 	var subjects []model.Subject
 	for i := range snapshot.Unread {
