@@ -1,5 +1,5 @@
-// Package declared defines the loaders of declarations, the places of declared state. Each
-// loader has a folder of its own below; package all lists them.
+// Package declared defines the loaders of declarations, which read declared state. Each loader has a
+// package of its own below this one; package all lists them.
 package declared
 
 import (
@@ -12,111 +12,117 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Loader reads one declaration. It never writes to it.
+// A Loader reads a declaration. It never modifies the declared state.
 type Loader interface {
-	// Load reads the whole declaration once. A part that cannot be read is a Problem, or an
-	// unchecked claim if its resource is known. An error means that nothing could be read at
-	// all.
+	// Load reads the declaration. A part that cannot be read becomes a Problem, or an unchecked claim if
+	// its resource can be identified. If nothing can be read, Load returns an error.
 	Load(context.Context) (model.Declaration, error)
 }
 
-// A PlainLoader is a Loader that can also read its declaration with the data of Secrets, which Load replaces by digests.
+// A PlainLoader is a Loader that can also return the data of Secrets in plain text. Load replaces this data
+// by digests.
 type PlainLoader interface {
-	// LoadPlain is Load without digests. The result must not be stored.
+	// LoadPlain is like Load, but does not replace the data of Secrets. The caller must not store the
+	// result.
 	LoadPlain(context.Context) (model.Declaration, error)
 }
 
-// A Historian is a Loader that can also read its declaration at earlier commits. It is called
-// only for claims with a field that is live and recorded but not declared.
+// A Historian is a Loader that can also read its declaration at earlier commits. Its History is called only
+// for claims with a field that has a live and a recorded value but no declared one.
 type Historian interface {
-	// History returns the declared state of each claim before revision, the one that Load
-	// returned with the claims. It requests the remote's head of the ref first. If that is no
-	// longer revision, it returns the new Head and no Pasts, and the caller loads again. An
-	// error means that the head is not known; any other failure is a Past's Gap.
+	// History returns the state that each claim declared before revision, the revision that Load returned
+	// together with the claims. It first fetches the head of the ref from the remote. If the head differs
+	// from revision, the result has the new Head and no Pasts, and the caller must load again. History
+	// returns an error if the head cannot be determined; it reports any other failure in the Gap of a Past.
 	History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error)
 }
 
 // A Deriver derives a declaration from a snapshot of a source. It is pure: the same snapshot
 // gives the same declaration.
 type Deriver interface {
-	// From is the name of the source.
+	// From returns the name of the source.
 	From() string
-	// Derive returns the declaration in the snapshot. An error means that none could be
-	// derived.
+	// Derive returns the declaration that the snapshot contains. It returns an error if no declaration can
+	// be derived.
 	Derive(model.Snapshot) (model.Declaration, error)
-	// Object returns the object of the source that the address of a claim names. ok is false
-	// for another address.
+	// Object returns the object of the source to which the address of a claim refers. ok is false if the
+	// address does not refer to an object of the source.
 	Object(address string) (ref model.Ref, ok bool)
 }
 
-// Env is the environment of a loader, apart from its settings.
+// Env is the environment of a loader: everything that it needs apart from its settings.
 type Env struct {
-	// Name of the declaration.
+	// Name is the name of the declaration.
 	Name string
-	// Governs are the names of the sources that it governs.
+	// Governs are the names of the sources that the declaration governs.
 	Governs []string
-	// Types are the types of all sources of the estate ("proxmox"), by name; "" is an unknown
-	// type.
+	// Types maps the names of all configured sources to their types, such as "proxmox". The type is "" if
+	// it is unknown.
 	Types map[string]string
-	// Sealer seals sensitive values as soon as they are read.
+	// Sealer replaces sensitive values as soon as they are read.
 	Sealer model.Sealer
-	// CacheDir is a folder for the loader only, and CloneDir is one for the clones of repositories, which it has in
-	// common with the other members of a declaration with a pattern. They may be emptied between two loads.
+	// CacheDir is a folder that only this loader uses. CloneDir is a folder for clones of repositories; the
+	// members of a declaration with a pattern share it. Either may be emptied between two calls of Load.
 	CacheDir, CloneDir string
-	// Check is nil if no checks are configured.
+	// Check checks the files of the declaration. It is nil if no checks are configured.
 	Check Check
-	// MaxMemory is the maximum memory of a sandbox, and of the result of a reading, in bytes.
+	// MaxMemory is the maximum size of the memory of a sandbox, and of the result of one Load, in bytes.
 	MaxMemory int64
-	// Boxes start the sandbox processes that expand foreign input.
+	// Boxes starts the sandbox processes that expand untrusted input.
 	Boxes *box.Pool
-	// Helm is the path of the program that renders Helm charts in a box; "" if it is not
-	// installed.
+	// Helm is the path of the program that renders Helm charts in a sandbox, or "" if it is not installed.
 	Helm string
 	Log  *slog.Logger
 }
 
-// A Check checks the files of a declaration, and returns a function that adds the checks that failed to the declaration. The files
-// need not be there any more when that is called.
+// A Check checks the files of a declaration. It returns a function that adds the failed checks to the
+// declaration. The function may be called after the files have been removed.
 type Check func(context.Context, Files) (add func(*model.Declaration), err error)
 
-// Files are the files of a declaration that are checked.
+// Files are the files of a declaration for a Check.
 type Files struct {
 	FS fs.FS
-	// Root is the path of the declared folder or file, and Repository the URL of the repository, or "".
+	// Root is the path of the declared folder or file in FS. Repository is the URL of the repository, or ""
+	// if there is none.
 	Root, Repository string
-	// Pinned is the time of the commit that is read if the default branch of the repository is at another one; zero otherwise.
+	// Pinned is the time of the commit that is read if the head of the default branch is a different
+	// commit. Otherwise it is zero.
 	Pinned time.Time
-	// Address returns the address of a file in findings.
+	// Address returns the address of a file as it appears in findings.
 	Address func(name string) string
-	// Authors returns who last changed each of the files. The actor is unknown, with the reason, if the history does not show it.
+	// Authors returns, by name, who last changed each file. If the history does not contain the change, the
+	// actor is unknown and has the reason.
 	Authors func(ctx context.Context, names []string) map[string]model.Actor
 }
 
-// A Decoder fills a settings struct from the configuration file. Unknown keys are errors.
-// Relative paths in fields with the tag `path:"true"` become absolute.
+// A Decoder decodes the settings of a declaration into a struct. It returns an error for unknown keys. It
+// makes relative paths in fields with the tag `path:"true"` absolute.
 type Decoder func(into any) error
 
-// A Definition creates loaders of one type.
+// A Definition defines a declaration type and creates its loaders. Exactly one of Open and Derive is set.
 type Definition struct {
 	Type string
-	// Alone reports whether the declarations can have no governed sources, because their
-	// loaders read the live side themselves.
+	// Alone reports whether a declaration may govern no sources, because its loader reads the live state
+	// itself.
 	Alone bool
-	// IsMember reports whether a folder is one declaration, for patterns in the settings dir and path; nil if a declaration of the type
-	// takes no patterns. deep is whether the pattern finds folders at any depth.
+	// IsMember reports whether a folder is a declaration of its own, for patterns in the settings dir and
+	// path. deep reports whether the pattern matches folders at any depth. IsMember is nil if declarations
+	// of the type do not accept patterns.
 	IsMember func(fsys fs.FS, dir string, deep bool) (bool, error)
-	// ClaimsNothing reports whether the declarations have no claims on live resources.
+	// ClaimsNothing reports whether declarations of the type make no claims about live resources.
 	ClaimsNothing bool
-	// Open creates a loader; nil if Derive creates a deriver instead.
+	// Open creates a loader. It is nil if declarations of the type are derived, in which case Derive
+	// creates a deriver.
 	Open   func(Env, Decoder) (Loader, error)
 	Derive func(Env, Decoder) (Deriver, error)
 }
 
-// LiveSource returns the source name of the live side that a declaration's own engine reads.
-// No configured source can have this name.
+// LiveSource returns the name of the source for the live state that the engine of a declaration reads
+// itself, such as a Terraform plan. No configured source can have this name.
 func LiveSource(declaration string) string { return "plan:" + declaration }
 
-// Define returns the definition of a loader type with default settings.
+// Define returns the definition of a loader type. Its Open decodes the settings over defaults, and passes
+// them to open.
 func Define[C any](typ string, defaults C, open func(Env, C) (Loader, error)) Definition {
 	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Loader, error) {
 		settings := defaults
@@ -127,8 +133,8 @@ func Define[C any](typ string, defaults C, open func(Env, C) (Loader, error)) De
 	}}
 }
 
-// DefineDerived returns the definition of a type whose declarations are derived from a
-// source, with default settings.
+// DefineDerived returns the definition of a type whose declarations are derived from a source. Its Derive
+// decodes the settings over defaults, and passes them to open.
 func DefineDerived[C any](typ string, defaults C, open func(Env, C) (Deriver, error)) Definition {
 	return Definition{Type: typ, Derive: func(env Env, decode Decoder) (Deriver, error) {
 		settings := defaults

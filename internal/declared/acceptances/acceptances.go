@@ -1,5 +1,5 @@
-// Package acceptances reads accepted findings from a file, acceptances.yaml, in a folder or
-// at a commit of a git repository, and writes such files.
+// Package acceptances reads accepted findings from a file named acceptances.yaml, in a folder or at a
+// commit of a git repository. It also writes such files.
 package acceptances
 
 import (
@@ -30,11 +30,11 @@ const fileName = "acceptances.yaml"
 // maxSize is the maximum size of the file, in bytes.
 const maxSize = 16 << 20
 
-// Config configures a declaration of acceptances. Its path is the file, or the folder
-// that contains it.
+// Config configures a declaration of acceptances. The path is that of the file, or of the folder that
+// contains it.
 type Config struct {
 	gitrepo.Place `mapstructure:",squash"`
-	// Lookback bounds how much of the history is read, for who of failed checks.
+	// Lookback bounds how far the history is read to find the authors of failed checks.
 	gitrepo.Lookback `mapstructure:",squash"`
 	// Timeout is the maximum duration of one reading.
 	Timeout time.Duration `mapstructure:"timeout"`
@@ -78,8 +78,8 @@ type loader struct {
 	check declared.Check
 }
 
-// Load implements declared.Loader. An invalid entry is a Problem, and the other entries are
-// used; a file that cannot be read as a whole is an error.
+// Load implements declared.Loader. It reports an invalid entry as a Problem and uses the other entries. If
+// the file cannot be read or parsed, Load returns an error.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 	if l.repository == nil {
 		return await.Within(ctx, l.config.Timeout, l.folder)
@@ -123,7 +123,7 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	return d, err
 }
 
-// read reads the file at root, or in the folder root; where is the place in error messages.
+// read reads the file at root, or in the folder root. where is the place of the file in error messages.
 func (l *loader) read(ctx context.Context, c gitrepo.Commit, touches gitrepo.TouchesFunc, files fs.FS, root, where string) (model.Declaration, error) {
 	name, data, err := readFile(files, root)
 	if err != nil {

@@ -24,10 +24,10 @@ const header = `# What was accepted, for a declaration of type acceptances. Each
 # showed when this was written.
 `
 
-// Write writes a file with the decisions of the accepted findings. Their order does not
-// matter. The written entries apply to the same findings when the file is read. No secret is
-// written: a basis replaces values that are secret, absent, or that YAML would change.
-// Findings may be Public.
+// Write writes a file of acceptances with the decisions of those findings that are accepted; it ignores the
+// others. The order of the findings does not affect the output. When the file is read, each entry applies
+// to the same findings. Write never writes a secret: a basis replaces values that are secret, absent, or
+// changed by YAML. The findings may be Public.
 func Write(w io.Writer, findings []model.Finding) error {
 	var texts []string
 	for i := range findings {

@@ -1,4 +1,4 @@
-// Package all lists the loaders.
+// Package all lists the definitions of all loaders.
 package all
 
 import (
@@ -23,5 +23,5 @@ func Definitions() []declared.Definition {
 	}
 }
 
-// Jobs returns the sandbox jobs of the loaders.
+// Jobs returns the sandbox jobs of all loaders, by name.
 func Jobs() map[string]box.Job { return manifests.Jobs() }

@@ -1,4 +1,4 @@
-// Package await bounds the duration of calls, also of those without a context.
+// Package await bounds the duration of calls, including calls of functions that take no context.
 package await
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Within calls f with a context that ends after the timeout, and returns its result. An error
-// includes the timeout if the timeout caused it.
+// Within calls f with a context that expires after the timeout, and returns the result of f. If f fails
+// after the context expired, the error includes the timeout.
 func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -22,9 +22,9 @@ func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Co
 	return value, err
 }
 
-// Call calls f and returns its result, panics if f does, or returns ctx's error if ctx ends
-// first. In that case f continues in the background and its result is dropped, so f must end
-// by itself.
+// Call calls f in a new goroutine and returns its result. If f panics, Call panics with the same value. If
+// ctx ends first, Call returns its error, while f continues in the background and its result is dropped.
+// Therefore f must end by itself.
 func Call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

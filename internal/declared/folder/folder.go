@@ -1,5 +1,5 @@
-// Package folder reads the files of a declaration in a folder of the disk. It does not
-// leave the folder, and does not wait for named pipes.
+// Package folder reads the files of a declaration from a folder on disk. It does not follow symbolic links
+// out of the folder, and does not block on named pipes.
 package folder
 
 import (
@@ -14,13 +14,13 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular reports a name that is neither a regular file nor a folder, such as a
-// named pipe or a device. Reading it might never end.
+// ErrNotRegular is returned when a name refers to neither a regular file nor a folder but, for example, to
+// a named pipe or a device, from which a read might never return.
 var ErrNotRegular = errors.New("not a regular file")
 
-// An FS holds the files below a folder, except those in folders named .git, which may hold
-// credentials. Symbolic links are followed inside the folder only. It is safe for
-// concurrent use.
+// An FS is a file system of the files below a folder. Folders named .git, which may contain credentials,
+// are hidden. Symbolic links that lead out of the folder are not followed. An FS is safe for concurrent
+// use.
 type FS struct {
 	root *os.Root
 	// top is the folder, symbolic links followed.
@@ -28,7 +28,7 @@ type FS struct {
 	fs.FS
 }
 
-// Open returns the files below dir. The caller closes it.
+// Open returns a file system of the files below dir. The caller must close it.
 func Open(dir string) (*FS, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -41,11 +41,11 @@ func Open(dir string) (*FS, error) {
 	return &FS{root, top, root.FS()}, nil
 }
 
-// Close makes later calls fail.
+// Close closes the file system. Later calls of its methods fail.
 func (f *FS) Close() error { return f.root.Close() }
 
-// Open implements fs.FS. It opens regular files and folders only, and never waits for
-// a writer.
+// Open implements fs.FS. It returns ErrNotRegular for a name that is neither a regular file nor a folder,
+// and does not block on named pipes.
 func (f *FS) Open(name string) (fs.File, error) {
 	info, err := f.Stat(name)
 	if err == nil {
@@ -68,7 +68,7 @@ func (f *FS) Open(name string) (fs.File, error) {
 	return file, nil
 }
 
-// Stat implements fs.StatFS.
+// Stat implements fs.StatFS. A hidden name is reported as fs.ErrNotExist.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	if f.isHidden(name) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
@@ -76,7 +76,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(f.FS, name)
 }
 
-// ReadDir implements fs.ReadDirFS.
+// ReadDir implements fs.ReadDirFS. A hidden name is reported as fs.ErrNotExist.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if f.isHidden(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
@@ -98,8 +98,8 @@ func (f *FS) isHidden(name string) bool {
 	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), hidden)
 }
 
-// OpenFile opens a file anywhere on the disk, symbolic links followed. It fails with
-// ErrNotRegular for what is neither a regular file nor a folder, and never waits.
+// OpenFile opens a file anywhere on disk for reading. It follows symbolic links and never blocks. It
+// returns ErrNotRegular if the name refers to neither a regular file nor a folder.
 func OpenFile(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err == nil {
@@ -122,7 +122,7 @@ func OpenFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// ReadFile is like os.ReadFile, with OpenFile.
+// ReadFile is like os.ReadFile, but opens the file with OpenFile.
 func ReadFile(name string) (_ []byte, err error) {
 	file, err := OpenFile(name)
 	if err != nil {
@@ -132,10 +132,10 @@ func ReadFile(name string) (_ []byte, err error) {
 	return io.ReadAll(file)
 }
 
-// ErrTooLarge reports a file that is larger than its reader takes.
+// ErrTooLarge is returned for a file that exceeds the size limit of its reader.
 var ErrTooLarge = errors.New("the file is too large")
 
-// ReadBounded is like ReadFile for a file of at most most bytes. A larger one is ErrTooLarge.
+// ReadBounded is like ReadFile, but returns ErrTooLarge if the file is larger than most bytes.
 func ReadBounded(name string, most int64) (_ []byte, err error) {
 	file, err := OpenFile(name)
 	if err != nil {

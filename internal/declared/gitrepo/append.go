@@ -18,16 +18,17 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A Change is a commit that writes one file.
+// A Change is a commit that writes one file, for Repository.Append.
 type Change struct {
-	// Branch is the name of the branch. It is created if it does not exist, unless MustExist is set:
-	// IsNoRef then reports true for the error.
+	// Branch is the name of the branch. If it does not exist, it is created, or, if MustExist is set,
+	// Append returns an error for which IsNoRef reports true.
 	Branch    string
 	MustExist bool
-	// File is the path of the file in the repository.
+	// File is the path of the file in the repository, and Content its new content.
 	File    string
 	Content []byte
-	// Message is the message of the commit, and Author and Email are its author and committer.
+	// Message is the commit message. Author and Email are the name and the e-mail address of its author and
+	// committer.
 	Message, Author, Email string
 	When                   time.Time
 }
@@ -38,11 +39,11 @@ const maxMoves = 3
 // errMoved reports that the branch is at another commit than the one that was read.
 var errMoved = errors.New("other commits were pushed at the same time")
 
-// Append pushes a commit to the end of a branch. It never rewrites the branch: if it moved
-// meanwhile, Append starts again from its new end, at most three times. A branch whose file has the
-// content already is left as it is. The settings History and Log do not apply.
+// Append adds a commit to the head of a branch and pushes it. It never rewrites the branch: if the branch
+// moves in the meantime, Append tries again from the new head, at most three times. If the file already has
+// the content, Append does nothing. It ignores the settings History and Log.
 //
-// A local repository is written by the git command of this machine, so that its hooks run.
+// In a local repository, the git command of the machine writes the commit, so that hooks run.
 func (r *Repository) Append(ctx context.Context, c Change) error {
 	var err error
 	for range 1 + maxMoves {

@@ -11,8 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// CheckLocal returns an error if url is a local path that does not exist, cannot be read, or
-// is not a git repository. It returns nil for all other URLs: New reports malformed ones.
+// CheckLocal returns an error if url is a local path that does not exist, cannot be read, or is not a git
+// repository. It returns nil for all other URLs; New returns an error for malformed ones.
 func CheckLocal(url string) error {
 	endpoint, err := transport.NewEndpoint(url)
 	if err != nil || endpoint.Protocol != "file" || !filepath.IsAbs(url) && endpoint.String() != url {

@@ -12,19 +12,18 @@ import (
 	"strings"
 )
 
-// Bounds limits what CheckOut writes: the number of files and folders, and the bytes of the
-// files; 0 bytes means DefaultMaxCloneSize.
+// Bounds limits the number of files and folders that CheckOut writes, and the size of the files in bytes. A
+// size of 0 means DefaultMaxCloneSize.
 type Bounds struct {
 	Files int
 	Bytes int64
 }
 
-// CheckOut writes the files to the empty folder dir. It writes symbolic links that stay inside
-// the repository, and an empty folder for a submodule. As git does, it leaves out files and
-// folders named .git: a program that runs in dir must not use them as a repository. It runs no
-// hooks and no filters.
+// CheckOut writes the files to dir, which must be empty. It writes symbolic links that stay inside the
+// repository, and an empty folder for each submodule. Like git, it skips files and folders named .git: a
+// program that runs in dir must not use them as a repository. It does not run hooks or filters.
 //
-// It returns the files that it could not write, by their path in the commit, with the reason:
+// CheckOut returns the files that it could not write, with the reason, by their path in the commit:
 // symbolic links that lead out of the repository, and files that are too large to be read.
 func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (absent map[string]error, err error) {
 	b.Bytes = cmp.Or(b.Bytes, DefaultMaxCloneSize)

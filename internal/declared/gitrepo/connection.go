@@ -75,7 +75,7 @@ func (r *Repository) transport(c *connection) (transport.Transport, error) {
 	return githttp.NewClient(&http.Client{Transport: c}), nil
 }
 
-// Close ends the session, and closes connections that are idle.
+// Close ends the session and closes idle connections.
 func (c *connection) Close() error {
 	defer c.closeIdle()
 	return c.UploadPackSession.Close()

@@ -27,7 +27,7 @@ func (e *entry) Size() int64 { return e.size }
 // Mode implements fs.FileInfo.
 func (e *entry) Mode() fs.FileMode { return e.mode }
 
-// ModTime implements fs.FileInfo; it is the commit's time.
+// ModTime implements fs.FileInfo. It returns the time of the commit.
 func (e *entry) ModTime() time.Time { return e.when }
 
 // IsDir implements fs.FileInfo.
@@ -69,7 +69,7 @@ type openFolderFile struct {
 // Stat implements fs.File.
 func (f *openFolderFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// Read implements fs.File; a folder has no content.
+// Read implements fs.File. A folder has no content.
 func (f *openFolderFile) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: f.info.path, Err: errors.New("a folder")}
 }

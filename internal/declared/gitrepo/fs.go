@@ -23,13 +23,13 @@ import (
 // errDamaged reports that a clone lacks objects that it should have.
 var errDamaged = errors.New("git objects cannot be read")
 
-// ErrLeftOut reports that a file is not in the clone, because of its size.
+// ErrLeftOut is returned for a file that was not fetched into the clone because of its size.
 var ErrLeftOut = errors.New("file was not fetched")
 
 var errLeadsOut = errors.New("symbolic link leads out of the repository")
 
-// An FS holds the files of one commit. It reads objects on demand, and is safe
-// for concurrent use.
+// An FS is a file system of the files of a commit. It reads objects on demand. It is safe for concurrent
+// use.
 type FS struct {
 	*objectReader
 
@@ -100,9 +100,9 @@ func (c *FS) Open(name string) (fs.File, error) {
 	return &openFile{ReadCloser: content, info: e}, nil
 }
 
-// ID returns an identifier of the content of a file or folder. Symbolic links are followed.
-// Files with the same ID are equal. Folders with the same ID are equal too, except for the
-// targets of symbolic links in them. ID does not read the content.
+// ID returns an identifier of the content of a file or folder. It follows symbolic links, and does not read
+// the content. Files with the same ID are equal. Folders with the same ID are equal, except that symbolic
+// links in them may lead to different targets.
 func (c *FS) ID(name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: "id", Path: name, Err: fs.ErrInvalid}
@@ -123,7 +123,7 @@ func (c *FS) ID(name string) (string, error) {
 	return kind + string(e.hash[:]), nil
 }
 
-// Stat implements fs.StatFS; it follows symbolic links.
+// Stat implements fs.StatFS. It follows symbolic links.
 func (c *FS) Stat(name string) (fs.FileInfo, error) { return c.lookup("stat", name) }
 
 // ReadDir implements fs.ReadDirFS.

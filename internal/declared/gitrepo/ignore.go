@@ -7,10 +7,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// An Ignore matches paths by patterns in the form of .gitignore.
+// An Ignore matches paths against patterns in the syntax of .gitignore. The zero value matches none.
 type Ignore struct{ patterns []gitignore.Pattern }
 
-// With returns i with the patterns in a text, which apply below the folder dir. Later patterns take precedence.
+// With returns a copy of i with the additional patterns in text, one a line, which apply below the folder
+// dir. Later patterns take precedence.
 func (i Ignore) With(dir, text string) Ignore {
 	var domain []string
 	if dir != "." {
@@ -25,14 +26,14 @@ func (i Ignore) With(dir, text string) Ignore {
 	return i
 }
 
-// Matches reports whether the path of a file or folder is ignored. A file in an ignored folder
-// may not match by itself.
+// Matches reports whether a pattern matches the path of a file or folder. It does not consider the folders
+// above: a file in an ignored folder need not match.
 func (i Ignore) Matches(name string, isDir bool) bool {
 	return gitignore.NewMatcher(i.patterns).Match(strings.Split(name, "/"), isDir)
 }
 
-// SameRepository reports whether two URLs name the same repository: the protocol, the user, the
-// case of the host and the suffix .git do not count.
+// SameRepository reports whether two URLs refer to the same repository. It ignores the protocol, the user,
+// the case of the host, and the suffix .git.
 func SameRepository(a, b string) bool {
 	name := repositoryName(a)
 	return name != "" && name == repositoryName(b)

@@ -13,37 +13,35 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Log is the history of a ref, and of the branches and pull requests that the
-// ref does not contain. It is valid until the function returns that History calls
-// with it.
+// A Log is the history of a ref, and of the branches and pull requests that are not merged into it. It is
+// valid only until the function that History called with it returns.
 type Log struct {
-	// Ref holds the commits that are reachable from the ref's head.
+	// Ref contains the commits that are reachable from the head of the ref.
 	Ref Line
-	// Branches hold the commits of other branches that are not reachable from the
-	// ref's head.
+	// Branches contains, for each other branch, the commits that are not reachable from the head of the
+	// ref.
 	Branches []Line
-	// Gap is why a commit of the ref or of a branch may be absent; "" if the Log is
-	// complete.
+	// Gap is the reason why commits of the ref or of a branch may be missing, or "" if the Log is complete.
 	Gap string
 }
 
-// A Line is the commits of a ref. They are sorted by their distance from the
-// ref's head, then in the order in which their children name them as parents.
-// Dates are ignored, because the committer chooses them.
+// A Line is a list of the commits of a ref. They are sorted by their distance from its head, and then in
+// the order in which their children list them as parents. Dates do not affect the order, because the
+// committer chooses them.
 type Line struct {
-	// Branch is the branch ("feature/x") or the pull request ("pull request 12");
-	// "" for the ref itself.
+	// Branch is the name of the branch ("feature/x") or of the pull request ("pull request 12"). It is ""
+	// for the ref itself.
 	Branch  string
 	Commits []*LogCommit
 }
 
-// A LogCommit is one commit of a Log.
+// A LogCommit is a commit in a Log.
 type LogCommit struct {
-	// Commit has the committer's time, or an older one of a head of the ref that
-	// contains the commit.
+	// Commit has the committer's time, or that of a head of the ref which contains the commit, if that is
+	// earlier.
 	model.Commit
 
-	// Files are the commit's files.
+	// Files is a file system of the files of the commit.
 	Files *FS
 	// parents has nil for each parent that was not read.
 	parents []*LogCommit

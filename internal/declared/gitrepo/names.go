@@ -12,7 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Is reports whether a ref, as of Repository.Read, names the commit, too. It must be called while the commit is read.
+// Is reports whether a ref, as in Repository.Read, also refers to the commit. It must only be called before
+// the function that Repository.Read called with the commit returns.
 func (c Commit) Is(ref string) bool { return c.names != nil && c.names(ref) }
 
 // names reports whether a ref names the commit with the hash.
@@ -28,9 +29,10 @@ func (r refs) names(ref string, commit plumbing.Hash, s storer.EncodedObjectStor
 	return err == nil && found.Hash == commit
 }
 
-// IsAt reports whether the work tree that contains a folder is at a ref: the ref is the branch that is checked out, or it names the same
-// commit, in the work tree or its remote as of the last fetch. "" and HEAD stand for the default branch of the remote; if it is not known, each
-// work tree is at it. A folder outside of a work tree is at each ref.
+// IsAt reports whether the work tree that contains the folder dir is at ref: whether ref is the branch that
+// is checked out, or refers to the same commit, in the work tree or, as of the last fetch, in its remote.
+// "" and HEAD refer to the default branch of the remote. IsAt returns true if the default branch is
+// unknown, and if dir is not in a work tree.
 func IsAt(dir, ref string) (_ bool, err error) {
 	top := TopOf(dir)
 	if top == "" {

@@ -17,35 +17,35 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// A NewBranch is a branch with one commit, which changes or adds one file.
+// A NewBranch describes a branch with one commit, which changes or adds one file.
 type NewBranch struct {
-	// Name is the name of the branch, which must not exist.
+	// Name is the name of the branch. It must not exist.
 	Name    string
 	Message string
 	// Dir is a folder or file in the work tree of the repository.
 	Dir string
-	// Parent is the commit on which the new one is based; "" is HEAD. The repository must have it.
+	// Parent is the hash of the parent commit, which the repository must have. "" means HEAD.
 	Parent string
-	// Head is the commit that was HEAD when the change was checked, if Parent is "": HEAD must not
-	// have moved. "" if that does not matter.
+	// Head is the hash that HEAD must still have if Parent is "". It is the commit with which the change
+	// was verified. If Head is "", any commit is accepted.
 	Head string
-	// Checked are the files and folders that the change was checked with, as paths from the top of
-	// the work tree. They must be as at HEAD, if Parent is "". Reads selects files in them, by
-	// absolute path; nil selects all. Outside returns a file outside of a folder that the change was
-	// checked with, or ""; nil if there is none.
+	// Checked are the files and folders with which the change was verified, as paths from the top of the
+	// work tree. If Parent is "", they must not differ from HEAD. Reads selects the files in them that
+	// count, by absolute path; nil selects all. Outside returns a file outside of the work tree with which
+	// the change was verified, or "". It may be nil.
 	Checked []string
 	Reads   func(file string) bool
 	Outside func(folder string) string
-	// File is the file to change, as a path from the top of the repository, and Content its new
-	// content. If Added is set, the file must not exist, and otherwise it must.
+	// File is the file to change, as a path from the top of the repository. Content is its new content. If
+	// Added is set, the file must not exist; otherwise it must exist.
 	File    string
 	Content []byte
 	Added   bool
 }
 
-// Create makes the commit and the branch in the repository whose work tree contains Dir, and
-// returns the hash of the commit. It changes neither the work tree, the index nor HEAD, runs no
-// hook, and pushes nothing.
+// Create creates the commit and the branch in the repository whose work tree contains Dir, and returns the
+// hash of the commit. It does not change the work tree, the index, or HEAD; it runs no hooks, and pushes
+// nothing.
 func (b NewBranch) Create(now time.Time) (hash string, err error) {
 	dir, err := realPath(b.Dir)
 	if err != nil {
@@ -70,8 +70,8 @@ func (b NewBranch) Create(now time.Time) (hash string, err error) {
 	return b.commit(repository, now)
 }
 
-// HasCommit reports whether the repository whose work tree has a top folder has a commit. One that
-// cannot be read has none.
+// HasCommit reports whether the repository with the work tree top contains the commit hash. It returns
+// false if the repository cannot be read.
 func HasCommit(top, hash string) bool {
 	repository, err := git.PlainOpenWithOptions(top, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
 	if err != nil {
@@ -123,8 +123,8 @@ func (b NewBranch) check(top string) (err error) {
 	return nil
 }
 
-// HeadOf returns the commit at HEAD of the repository whose work tree contains a folder; "" if there
-// is none, or if it cannot be read.
+// HeadOf returns the hash of the commit at HEAD of the repository whose work tree contains dir. It returns
+// "" if there is none or it cannot be read.
 func HeadOf(dir string) string {
 	dir, err := realPath(dir)
 	if err != nil || TopOf(dir) == "" {

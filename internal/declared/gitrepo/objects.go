@@ -47,7 +47,7 @@ func openObjects(files billy.Filesystem, cacheSize cache.FileSize) *objectStore 
 	return &objectStore{Storage: filesystem.NewStorage(files, objects), dir: dotgit.New(files), cached: objects}
 }
 
-// Close closes the repository: later reads fail.
+// Close closes the repository. Later reads fail.
 func (o *objectStore) Close() error {
 	o.closed = true
 	err := errors.Join(o.Storage.Close(), o.dir.Close())
@@ -60,7 +60,7 @@ func (o *objectStore) Close() error {
 	return err
 }
 
-// Reindex makes the store find packs that were added.
+// Reindex reloads the list of packs, so that packs that were added are found.
 func (o *objectStore) Reindex() {
 	for _, p := range o.packs {
 		if p.file != nil {
@@ -80,8 +80,8 @@ type stored struct {
 	open        func() (plumbing.EncodedObject, error)
 }
 
-// EncodedObject implements storer.EncodedObjectStorer. An object that is too large is
-// an errTooLarge.
+// EncodedObject implements storer.EncodedObjectStorer. It returns an errTooLarge for an object that exceeds
+// the size limit.
 func (o *objectStore) EncodedObject(t plumbing.ObjectType, h plumbing.Hash) (plumbing.EncodedObject, error) {
 	found, err := o.find(h)
 	switch {

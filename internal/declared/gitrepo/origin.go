@@ -13,18 +13,19 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
-// An Origin is the remote repository from which a work tree was cloned.
+// An Origin describes the remote repository from which a work tree was cloned.
 type Origin struct {
-	// Top is the top folder of the work tree; "" outside of one.
+	// Top is the top folder of the work tree, or "" outside of a work tree.
 	Top string
-	// URL is the remote's URL without credentials; "" if there is no remote that driftd can read.
+	// URL is the URL of the remote without credentials, or "" if there is no remote that driftd can read.
 	URL string
-	// Branch is the remote's default branch, or the branch of the work tree if the remote has it; "" if neither is known.
+	// Branch is the default branch of the remote. If that is unknown, it is the branch of the work tree if
+	// the remote has it, and "" otherwise.
 	Branch string
 }
 
-// OriginOf returns the origin of the work tree that contains a folder. It reads the configuration and the refs of the repository, and
-// makes no connection.
+// OriginOf returns the origin of the work tree that contains dir. It reads the configuration and the refs
+// of the repository, and does not connect to the remote.
 func OriginOf(dir string) (_ Origin, err error) {
 	o := Origin{Top: TopOf(dir)}
 	if o.Top == "" {
@@ -53,7 +54,8 @@ func OriginOf(dir string) (_ Origin, err error) {
 	return o, nil
 }
 
-// Is reports whether a URL is that of the repository, over any protocol, or the path of the work tree.
+// Is reports whether url refers to the remote repository, over any protocol, or is the path of the work
+// tree.
 func (o Origin) Is(url string) bool {
 	name := repositoryName(url)
 	return name != "" && (name == repositoryName(o.URL) || name == repositoryName(o.Top))

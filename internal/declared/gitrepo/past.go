@@ -13,26 +13,24 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// A Query names a history.
+// A Query selects a history.
 type Query struct {
-	// Ref is a ref as Read takes it, and Revision the commit that Read returned
-	// for it.
+	// Ref is a ref as in Repository.Read, and Revision the hash of the commit that Read returned for it.
 	Ref, Revision string
-	// MaxFile bounds the files that are read, in bytes. Larger files are not
-	// fetched if the server can filter them.
+	// MaxFile is the maximum size of the files that are read, in bytes. If the server supports filters,
+	// larger files are not fetched.
 	MaxFile int64
-	// Only leaves out the other branches and pull requests.
+	// Only excludes the other branches and the pull requests.
 	Only bool
 }
 
-// History calls read with the history of a ref, as far back as Settings.History,
-// and of the other branches and pull requests. It returns the commit that the ref
-// names now. If that commit is not the query's revision, it does not call read. If
-// the clone turns out to be damaged, it clones again and calls read a second time;
-// the results of the first call are then invalid.
+// History calls read with the history of the ref, and of the other branches and pull requests, as far back
+// as Settings.History. It returns the hash of the commit to which the ref refers now. If that is not
+// q.Revision, History does not call read. If the clone is damaged, History clones the repository again and
+// calls read a second time; the results of the first call are then invalid.
 //
-// An error is that of read, or means that the head is unknown. Everything else that
-// cannot be read is in the Log's Gap.
+// History returns an error if read does, or if the head cannot be determined. All other failures are
+// reported in Log.Gap.
 func (r *Repository) History(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
 	if r.endpoint.Protocol == "file" {
 		return r.localPast(ctx, q, read)

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// A Place is the location of a declaration: a folder (Dir) or a path in a git repository
-// (Git).
+// A Place is the location of a declaration: a folder (Dir), or a path in a git repository (Git).
 type Place struct {
-	// Dir is a folder or a single file that is read as it is. In declarations of type terraform, manifests, helm and flux, a pattern such as
-	// roots/* makes a declaration for each folder that it finds.
+	// Dir is a folder or a single file on disk. In declarations of type terraform, manifests, helm and
+	// flux, a pattern such as roots/* defines a declaration for each folder that matches.
 	Dir string `mapstructure:"dir" path:"true"`
 
 	// Git is the URL of a repository, or the absolute path of a local one.
@@ -21,28 +20,28 @@ type Place struct {
 	// Ref is a full commit hash, a full name (refs/tags/v1), a branch or a tag. A name of both
 	// a branch and a tag is an error. The default is the remote's HEAD.
 	Ref string `mapstructure:"ref"`
-	// Path is the folder or file inside the repository. The default is the whole repository. In declarations of type terraform, manifests,
-	// helm and flux, a pattern makes a declaration for each folder that it finds.
+	// Path is the folder or file inside the repository. The default is the whole repository. In
+	// declarations of type terraform, manifests, helm and flux, a pattern defines a declaration for each
+	// folder that matches.
 	Path   string `mapstructure:"path"`
 	Access `mapstructure:",squash"`
 
-	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A transfer
-	// that exceeds it ends, and the declaration is unchecked.
+	// MaxCloneSize is the maximum size of driftd's own clone of the repository on disk, in bytes. A larger
+	// transfer is aborted, and the declaration is unchecked.
 	MaxCloneSize int64 `mapstructure:"max_clone_size"`
 }
 
 // An Access contains the credentials for a repository.
 type Access struct {
-	// Username is the user name for https, with the token.
+	// Username is the user name for https.
 	Username string `mapstructure:"username"`
-	// TokenFile contains the token, or the password, for https.
+	// TokenFile is a file with the token or password for https.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile contains the authorities to trust instead of the system's. The default is the
-	// system's.
+	// CAFile is a file with the certificate authorities to trust. The default are those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// SSHKeyFile contains the private key for ssh. The default is the ssh agent.
+	// SSHKeyFile is a file with the private key for ssh. The default is the ssh agent.
 	SSHKeyFile string `mapstructure:"ssh_key_file" path:"true"`
-	// KnownHostsFile lists the hosts to trust over ssh. The default is the files of the user
+	// KnownHostsFile is a file with the host keys to trust for ssh. The default are the files of the user
 	// and of the system.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
 }
@@ -52,13 +51,14 @@ func DefaultPlace() Place {
 	return Place{Access: Access{Username: "git"}, MaxCloneSize: DefaultMaxCloneSize}
 }
 
-// DefaultMaxCloneSize is enough for the files of one commit of large repositories.
+// DefaultMaxCloneSize is the default of Place.MaxCloneSize, in bytes. It suffices for one commit of a large
+// repository.
 const DefaultMaxCloneSize = 2 << 30
 
-// A Lookback bounds the history of a repository that is read.
+// A Lookback bounds how far the history of a repository is read.
 type Lookback struct {
-	// Commits is the number of commits in which the authors of declared values and earlier
-	// declared values are searched; 0 disables both.
+	// Commits is the number of commits that are searched for the authors of declared values and for earlier
+	// declared values; 0 disables both.
 	Commits int `mapstructure:"history"`
 }
 
@@ -76,8 +76,8 @@ func (l Lookback) Check() error {
 	return nil
 }
 
-// Check returns an error if the settings contradict each other. content is the word for what
-// the place contains ("manifests").
+// Check returns an error if the settings contradict each other. content is a noun for the content of the
+// place ("manifests"), for the message of the error.
 func (p Place) Check(content string) error {
 	switch {
 	case p.Dir == "" && p.Git == "":
@@ -98,15 +98,17 @@ func (p Place) Check(content string) error {
 	return nil
 }
 
-// Root returns Path in the form of io/fs.
+// Root returns Path in the syntax of io/fs.
 func (p Place) Root() string { return path.Clean(strings.Trim(p.Path, "/")) }
 
-// Open returns the repository of the place, or nil for a folder. It does not connect to it.
+// Open returns the repository of the place, or nil if the place is a folder. It does not connect to the
+// repository.
 func (p Place) Open(cacheDir string, log *slog.Logger) (*Repository, error) {
 	return p.OpenWithHistory(cacheDir, Lookback{}, log)
 }
 
-// OpenWithHistory is like Open. The repository also finds the last commits that changed files.
+// OpenWithHistory is like Open, but returns a repository whose Touches and History read as many commits as
+// l.Commits.
 func (p Place) OpenWithHistory(cacheDir string, l Lookback, log *slog.Logger) (*Repository, error) {
 	if p.Git == "" {
 		return nil, nil

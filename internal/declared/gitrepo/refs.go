@@ -27,7 +27,7 @@ var errNoRef = errors.New("no branch, tag or full commit hash")
 // errNoCommit is returned for a commit hash that the repository does not have.
 var errNoCommit = errors.New("it does not contain commit")
 
-// IsNoRef reports whether an error means that the repository can be read and does not have the ref.
+// IsNoRef reports whether err means that the repository was read and does not contain the ref.
 func IsNoRef(err error) bool {
 	return errors.Is(err, errNoRef) || errors.Is(err, errNoCommit) || errors.Is(err, transport.ErrEmptyRemoteRepository)
 }

@@ -1,5 +1,5 @@
-// Package gitrepo reads the files of a commit from a remote or local git repository, and appends
-// commits to a branch. Reading does not write to the repository.
+// Package gitrepo reads the files of a commit from a remote or local git repository, and appends commits to
+// branches. Reads do not modify the repository.
 package gitrepo
 
 import (
@@ -20,28 +20,29 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// Settings are the location of a repository and the credentials for it.
+// Settings are the location of a repository, its credentials, and the limits for reading it.
 type Settings struct {
 	// URL is an https, ssh or file URL, "git@host:path", or an absolute path.
 	URL string
-	// Username and TokenFile are the credentials for https.
+	// Username and TokenFile are the credentials for https. TokenFile is the path of a file with the token
+	// or password.
 	Username, TokenFile string
-	// CAFile contains the authorities to trust instead of the system's; "" means the system's.
+	// CAFile is the path of a file with the certificate authorities to trust; "" means those of the system.
 	CAFile string
-	// SSHKeyFile contains the private key for ssh; "" means the ssh agent. KnownHostsFile
-	// lists the hosts to trust; "" means the files of the user and of the system.
+	// SSHKeyFile is the path of a file with the private key for ssh; "" means the ssh agent. KnownHostsFile
+	// is the path of a file with the host keys to trust; "" means the files of the user and of the system.
 	SSHKeyFile, KnownHostsFile string
-	// CacheDir contains the clones. Repositories and processes can share it. If it is "", each
-	// reading has its own clone.
+	// CacheDir is the folder for clones. Repositories and processes can share it. If it is "", each read
+	// clones the repository into a folder of its own.
 	CacheDir string
-	// MaxCloneSize bounds a clone, in bytes; 0 means DefaultMaxCloneSize.
+	// MaxCloneSize is the maximum size of a clone, in bytes; 0 means DefaultMaxCloneSize.
 	MaxCloneSize int64
 	// History is the number of commits that Commit.Touches reads; 0 disables it.
 	History int
 	Log     *slog.Logger
 }
 
-// A Repository is a git repository that is read at a ref.
+// A Repository reads a remote or local git repository.
 type Repository struct {
 	settings Settings
 	// url and endpoint have no credentials.
@@ -57,7 +58,8 @@ type Repository struct {
 	pastFailures, branchFailures backoff
 }
 
-// New returns a repository. It does not connect to it.
+// New returns a Repository with the settings. It returns an error if they are invalid. It does not connect
+// to the repository.
 func New(s Settings) (*Repository, error) {
 	endpoint, err := transport.NewEndpoint(s.URL)
 	if err != nil {
@@ -111,22 +113,24 @@ func (r *Repository) initHTTP() error {
 	return nil
 }
 
-// A Commit is the state of a repository at one commit.
+// A Commit gives access to a repository at one commit.
 type Commit struct {
 	// Hash is the full commit hash.
 	Hash string
-	// When is the time of the commit by its committer's clock.
+	// When is the time of the commit according to its committer.
 	When time.Time
-	// Files are the commit's files. Symbolic links are followed within the repository.
+	// Files is a file system of the files of the commit. It follows symbolic links within the repository.
 	Files *FS
-	// OffDefault reports whether the default branch is at another commit. It is false if the repository names no default branch.
+	// OffDefault reports whether the head of the default branch is a different commit. It is false if the
+	// repository has no default branch.
 	OffDefault bool
 
 	touches func(context.Context, []string) map[string]Touch
 	names   func(ref string) bool
 }
 
-// Pinned returns the time of the commit if the default branch is at another one; zero otherwise.
+// Pinned returns the time of the commit if the head of the default branch is a different commit, and the
+// zero time otherwise.
 func (c Commit) Pinned() time.Time {
 	if !c.OffDefault {
 		return time.Time{}
@@ -134,10 +138,11 @@ func (c Commit) Pinned() time.Time {
 	return c.When
 }
 
-// Touches returns the last commit that changed each of the files, by name. It reads as many
-// commits as Settings.History; the Touch of a file with no change in them is empty. A file
-// whose last change is unknown is absent from the map. Touches must be called while the commit
-// is read. It logs failures, and takes at most half of the remaining time of ctx.
+// Touches returns the last commit that changed each of the named files, by name. It reads at most
+// Settings.History commits; a file that none of them changed has an empty Touch. A file is absent from the
+// map if its last change cannot be determined. Touches logs failures, and uses at most half of the
+// remaining time of ctx. It must only be called before the function that Repository.Read called with the
+// commit returns.
 func (c Commit) Touches(ctx context.Context, names []string) map[string]Touch {
 	if c.touches == nil {
 		return nil
@@ -145,7 +150,7 @@ func (c Commit) Touches(ctx context.Context, names []string) map[string]Touch {
 	return c.touches(ctx, names)
 }
 
-// TouchesIn is like Touches for paths relative to the folder dir.
+// TouchesIn is like Touches, but takes and returns names relative to the folder dir.
 func (c Commit) TouchesIn(ctx context.Context, dir string, names []string) map[string]Touch {
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -164,11 +169,11 @@ func (c Commit) TouchesIn(ctx context.Context, dir string, names []string) map[s
 // URL returns the URL or path of the repository, without credentials.
 func (r *Repository) URL() string { return r.url }
 
-// Read calls read with the commit that ref currently names. ref is a full commit hash, a full
-// name, a branch or a tag; "" means HEAD. A name of both a branch and a tag is an error. If
-// the repository cannot be reached, Read returns an error, never an earlier commit. If a clone
-// is damaged, Read clones again and calls read a second time; the results of the first call
-// are then invalid.
+// Read calls read with the commit to which ref currently refers. ref is a full commit hash, a full ref
+// name, a branch, or a tag; "" means HEAD. If it is the name of both a branch and a tag, Read returns an
+// error. If the repository cannot be reached, Read returns an error and does not fall back to an earlier
+// commit. If a clone is damaged, Read clones the repository again and calls read a second time; the results
+// of the first call are then invalid.
 func (r *Repository) Read(ctx context.Context, ref string, read func(Commit) error) (err error) {
 	if r.endpoint.Protocol == "file" {
 		return r.readLocal(ref, read)

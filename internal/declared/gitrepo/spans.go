@@ -7,28 +7,25 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Span is a state that holds from one commit until another commit replaces it.
+// A Span is a state that lasted from one commit until another commit replaced it.
 type Span[S comparable] struct {
 	State S
-	// From is the first commit with the state among those that were read. Until is
-	// the commit that replaced it; zero if the state holds at the head of the ref or
-	// branch.
+	// From is the first of the commits read that has the state. Until is the commit that replaced the
+	// state. It is zero if the head of the ref or branch still has the state.
 	From, Until model.Commit
-	// Branch is the branch that has the state, which the ref never had; "" for the
+	// Branch is the branch on which the state occurs, if the ref never had it. It is "" for a state of the
 	// ref.
 	Branch string
 }
 
-// Spans returns the states of a history, the states of the ref first, and those of
-// each line newest first. The function states returns the states of a commit: one,
-// several, or none if they are unknown. It is called once for each commit, in the
-// order of the log.
+// Spans returns the spans of the states in a log: those of the ref first, and those of each line newest
+// first. states returns the states of a commit: one, several, or none if they are unknown. Spans calls it
+// once for each commit, in the order of the log.
 //
-// Along the first parents of the head, each run of commits with a state is a span.
-// A state that merged commits introduced and replaced before the merge has its own
-// span, until the replacing commit that is nearest to the head. A state that merged
-// commits only kept from the ref has no span of its own, because the ref had
-// replaced it already. For a branch, states that the ref ever had are left out.
+// Along the first parents of the head, each run of commits with a state is a span. A state that merged
+// commits introduced and replaced before the merge has its own span, which ends at the replacing commit
+// that is nearest to the head. A state that merged commits only kept from the ref has no span of its own,
+// because the ref had already replaced it. For a branch, Spans leaves out states that the ref ever had.
 func Spans[S comparable](log Log, states func(*LogCommit) []S) []Span[S] {
 	w := spanFinder[S]{states: map[*LogCommit][]S{}}
 	onRef := map[S]bool{}

@@ -14,33 +14,37 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A Standing is how a folder in a git work tree differs from the last commit, and that commit from the remote repository, as of the
-// last fetch.
+// A Standing describes how a folder in a git work tree differs from the last commit, and how that commit
+// differs from the remote repository as of the last fetch.
 type Standing struct {
-	// Branch is the branch at HEAD, and Upstream the one of a remote that it follows, such as origin/main; "" if there is none.
+	// Branch is the branch at HEAD. Upstream is the remote branch that it follows, such as origin/main.
+	// Either is "" if there is none.
 	Branch, Upstream string
-	// Changed are the files of the folder that differ from the last commit: edited, staged, removed, or declared files that are not
-	// tracked. They are relative to the top of the work tree and sorted.
+	// Changed are the paths of the files in the folder that differ from the last commit: modified, staged
+	// and deleted files, and declared files that are not tracked. They are relative to the top of the work
+	// tree and sorted.
 	Changed []string
-	// Ahead reports whether HEAD has commits that the upstream branch lacks; without one, that no remote branch has HEAD. Behind
-	// reports whether the upstream branch has commits that HEAD lacks.
+	// Ahead reports whether HEAD has commits that the upstream branch lacks, or, if there is none, that all
+	// remote branches lack. Behind reports whether the upstream branch has commits that HEAD lacks.
 	Ahead, Behind bool
-	// Head is the time of the last commit. Default is the default branch of the remote if it is not the upstream branch and has
-	// commits that HEAD lacks; otherwise "".
+	// Head is the time of the last commit. Default is the default branch of the remote, if it is not the
+	// upstream branch and has commits that HEAD lacks. Otherwise it is "".
 	Head    time.Time
 	Default string
-	// Gaps are why something is unknown.
+	// Gaps are descriptions of the parts that could not be determined, with the reasons.
 	Gaps []string
 
 	tracked map[string]bool
 }
 
-// IsTracked reports whether the repository tracks a file of the folder. The path is relative to the top of the work tree.
+// IsTracked reports whether git tracks a file of the folder. The path is relative to the top of the work
+// tree.
 func (s *Standing) IsTracked(file string) bool { return s.tracked[file] }
 
-// StandingOf returns the standing of a folder, or of a file, in a work tree. isDeclared reports whether a file that is not tracked counts,
-// by its name. It makes no connection, writes nothing, and runs nothing that the repository configures, such as filters. There is none for
-// a bare repository, and for one without a commit.
+// StandingOf returns the standing of a folder or file in a work tree. isDeclared reports whether an
+// untracked file counts as changed, by its name. StandingOf returns nil for a bare repository and for one
+// without commits. It does not connect to the remote, does not write, and does not run programs that the
+// repository configures, such as filters.
 func StandingOf(ctx context.Context, dir string, isDeclared func(name string) bool) (_ *Standing, err error) {
 	head, err := openHead(dir)
 	if head == nil || err != nil {

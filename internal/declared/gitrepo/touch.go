@@ -13,19 +13,19 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A Touch is the last commit that changed a file.
+// A Touch describes the last commit that changed a file.
 type Touch struct {
-	// Commit is the full hash. It is "" if none of the commits that were read changed the
-	// file.
+	// Commit is the full commit hash. It is "" if none of the commits that were read changed the file.
 	Commit string
 	// Path is the path of the file in the repository.
 	Path string
-	// Author is the author's name or, if that is empty, the e-mail address. It is printable
-	// and bounded, and "" if the commit has neither.
+	// Author is the name of the author or, if that is empty, the e-mail address. It is bounded and contains
+	// only printable characters. It is "" if the commit has neither.
 	Author string
-	// At is the time of the commit by its committer's clock; zero if it is not a valid time.
+	// At is the time of the commit according to its committer. It is zero if the commit has no valid time.
 	At time.Time
-	// Message is the first line of the commit message, printable and bounded.
+	// Message is the first line of the commit message. It is bounded and contains only printable
+	// characters.
 	Message string
 	// steps is the number of commits between this one and the one that was read.
 	steps int
@@ -57,8 +57,8 @@ func timeOf(c *object.Commit) time.Time {
 	return at
 }
 
-// After reports whether t is later than u: by time, then by distance from the commit that was
-// read.
+// After reports whether t is later than u. It compares times, and then the distances from the commit that
+// was read.
 func (t Touch) After(u Touch) bool {
 	if !t.At.Equal(u.At) {
 		return t.At.After(u.At)
@@ -66,10 +66,12 @@ func (t Touch) After(u Touch) bool {
 	return cmp.Or(cmp.Compare(u.steps, t.steps), cmp.Compare(t.Commit, u.Commit), cmp.Compare(t.Path, u.Path)) > 0
 }
 
-// A TouchesFunc returns the last commit that changed each of the files, by name. A file whose last change is unknown is absent.
+// A TouchesFunc returns the last commit that changed each of the named files, by name. A file is absent if
+// its last change cannot be determined.
 type TouchesFunc func(ctx context.Context, names []string) map[string]Touch
 
-// Authors returns who last changed each of the files. If the history does not show it, the actor is unknown, with the reason.
+// Authors returns who last changed each of the named files. If the history does not contain the change, the
+// actor is unknown and has the reason.
 func (f TouchesFunc) Authors(ctx context.Context, names []string) map[string]model.Actor {
 	found := f(ctx, names)
 	authors := make(map[string]model.Actor, len(names))
@@ -92,8 +94,8 @@ func authorOf(found map[string]Touch, name string) model.Actor {
 	return model.UnknownActor(fmt.Sprintf("commit %.12s, which changed the file last, has no author", last.Commit))
 }
 
-// AuditEvents returns the latest of the touches of files as one audit event. It returns nil if
-// the touch of a file is unknown, no touch is within the limit, or the commit has no author.
+// AuditEvents returns the latest touch of the files as a single audit event. It returns nil if the touch of
+// a file is unknown, if the commits read changed none of the files, or if the commit has no author.
 func AuditEvents(touches map[string]Touch, files ...string) []model.AuditEvent {
 	var last Touch
 	for _, file := range files {

@@ -19,20 +19,18 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// A WorkTree finds the last commits that changed the files of a folder in the work tree of a
-// git repository. It does not write to the folder or the repository.
+// A WorkTree finds the last commits that changed files in the work tree of a git repository. It does not
+// modify the work tree or the repository.
 type WorkTree struct{ history *history }
 
-// NewWorkTree returns a WorkTree that reads as many commits as back.Commits. It does not read
-// anything itself.
+// NewWorkTree returns a WorkTree that reads at most back.Commits commits. It does not read anything itself.
 func NewWorkTree(back Lookback, log *slog.Logger) *WorkTree {
 	return &WorkTree{history: &history{limit: back.Commits, log: log}}
 }
 
-// Touches returns the last commit that changed each of the files, by name. names are paths in
-// the folder dir, which must be in the same work tree at each call. A file that differs from the one at
-// HEAD is absent from the map. If dir is in no work tree, the map is empty. Failures are
-// logged.
+// Touches returns the last commit that changed each of the named files, by name. names are paths in the
+// folder dir, which must be in the same work tree at each call. A file that differs from its version at
+// HEAD is absent from the map. The map is empty if dir is not in a work tree. Touches logs failures.
 func (w *WorkTree) Touches(ctx context.Context, dir string, names []string) map[string]Touch {
 	if w.history.limit <= 0 || len(names) == 0 {
 		return nil
@@ -82,7 +80,7 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touche
 	return touches, nil
 }
 
-// TopOf returns the top folder of the git work tree that contains dir, or "".
+// TopOf returns the top folder of the git work tree that contains dir, or "" if there is none.
 func TopOf(dir string) string {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// File returns the file with a claim of a folder that is read as it is, relative to the folder;
-// "." if the declaration is a single file. ok is false if the address is that of another
-// declaration or of no file.
+// File returns the path of the file that contains the claim with the given address, relative to the
+// declared folder, or "." if the declaration is a single file. ok is false if the address belongs to
+// another declaration or does not refer to a file.
 func (c Config) File(address string) (name string, ok bool) {
 	prefix := c.label()
 	info, err := os.Stat(c.Dir)

@@ -9,21 +9,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Applier is an object with which Flux or Argo CD applies a folder.
+// An Applier is an object that makes Flux or Argo CD apply a folder.
 type Applier struct {
-	// Type is the type of declarations of the tool: FluxType or ArgoCDType.
+	// Type is the declaration type of the tool: FluxType or ArgoCDType.
 	Type string
-	// File is the file with the object, or that of the chart that makes it, and Folder what is applied, by path from the top of the
-	// repository; "." is the whole repository, and "" a folder elsewhere.
+	// File is the file that contains the object, or the file of the chart that generates it. Folder is the
+	// folder that the object applies. Both are paths from the top of the repository. Folder is "." for the
+	// whole repository, and "" for a folder outside the repository.
 	File, Folder string
-	// IsChart is set if Folder is a chart that the object installs.
+	// IsChart reports whether Folder is a chart that the object installs.
 	IsChart bool
 }
 
-// ReadAppliers returns the appliers in files of a repository with the given origin. Files that cannot be
-// read or parsed have none. The folder of an ApplicationSet is the innermost one that contains all that it
-// applies. As in a declaration of the tool, a source is the repository if its URL is that of the origin, or
-// if the source of a Kustomization is not in the files: what such a declaration does not read is left to others.
+// ReadAppliers returns the appliers in the named files of a repository with the given origin. It skips
+// files that cannot be read or parsed. For an ApplicationSet, Folder is the innermost folder that contains
+// everything that it applies. A source refers to the repository if its URL is one of the origin, as in a
+// declaration of the tool. If the source object of a Kustomization is not among the files, the
+// Kustomization is assumed to apply a folder of the repository. Each object also yields an Applier whose
+// Folder is "".
 func ReadAppliers(files fs.FS, names []string, origin gitrepo.Origin) []Applier {
 	var objects []object
 	for _, name := range names {
@@ -70,8 +73,9 @@ func releaseFolders(release model.Value, foreign map[string]bool) []string {
 	return []string{folderOf(chart.At("spec", "chart").Str())}
 }
 
-// artifactFolders returns the folders of the repository from which a generator of artifacts copies. What Kustomizations apply from the
-// artifacts is there. https://fluxcd.io/flux/components/source/artifactgenerators/
+// artifactFolders returns the folders of the repository from which an ArtifactGenerator copies.
+// Kustomizations apply the artifacts, which consist of the files in these folders.
+// https://fluxcd.io/flux/components/source/artifactgenerators/
 func artifactFolders(generator model.Value, foreign map[string]bool) (folders []string) {
 	ours := map[string]bool{}
 	for _, source := range generator.At("spec", "sources").Items() {
@@ -110,8 +114,8 @@ func applicationFolders(spec model.Value, origin gitrepo.Origin) (folders []stri
 	return folders
 }
 
-// setFolders returns folders that contain what an ApplicationSet applies: that of its template, or
-// those of its git generators.
+// setFolders returns the folders that contain everything that an ApplicationSet applies: the folder of its
+// template, or the folders of its git generators.
 func setFolders(spec model.Value, origin gitrepo.Origin) (folders []string) {
 	for _, source := range sources(spec.At("template", "spec")) {
 		if !origin.Is(source.At("repoURL").Str()) {

@@ -453,9 +453,9 @@ func notRead(extent sketch, format string, args ...any) error {
 	return &sourceError{fmt.Sprintf(format, args...), extent}
 }
 
-// createdNamespaces adds the namespaces that Argo CD creates for Applications, unless they are
-// declared. That of Argo CD itself exists before, and a claim on it would govern what installs
-// Argo CD.
+// createdNamespaces adds the namespaces that Argo CD creates for Applications, unless they are declared. It
+// skips the namespace of Argo CD itself, which exists before: a claim on it would govern the objects that
+// install Argo CD.
 func (r *argoReader) createdNamespaces() {
 	declared := map[string]bool{}
 	for _, o := range r.all.objects {

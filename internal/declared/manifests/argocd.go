@@ -11,39 +11,38 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// ArgoCDType is the type of declarations of Applications of Argo CD.
+// ArgoCDType is the type of declarations of Argo CD Applications.
 const ArgoCDType = "argocd"
 
-// ArgoCDConfig configures a declaration of Applications of Argo CD, and of the objects that they
-// deploy.
+// ArgoCDConfig configures a declaration of Argo CD Applications and of the objects that they deploy.
 type ArgoCDConfig struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`
 
-	// Namespace is the namespace of Argo CD, and of Applications without one.
+	// Namespace is the namespace of Argo CD, and of Applications that specify none.
 	Namespace string `mapstructure:"namespace"`
-	// SameRepository are further URLs by which Applications name this repository, such as those of
-	// a mirror. The URL in git, and for a dir the remote of its work tree, always count.
+	// SameRepository are further URLs that Applications use for this repository, such as those of a mirror.
+	// The URL in git, and for a dir the remote of its work tree, always count.
 	SameRepository []string `mapstructure:"same_repository"`
-	// Repositories are further repositories that are read if Applications name them, each with its
-	// credentials. Sources in others are unchecked.
+	// Repositories are further repositories that are read if Applications refer to them, each with its
+	// credentials. Sources in other repositories are unchecked.
 	Repositories []Permission `mapstructure:"repositories"`
-	// SourceBranch is the branch in targetRevision for which the declaration stands. The default for a
-	// dir is the branch that is checked out, and each ref that names the same commit. For git, each
-	// other revision is read from the repository.
+	// SourceBranch is the branch in targetRevision that the declaration represents. The default for a dir
+	// is the branch that is checked out, and each ref of the same commit. For git, each other revision is
+	// read from the repository.
 	SourceBranch string `mapstructure:"source_branch"`
-	// Clusters are the destinations, by server URL or by name, that are the governed source.
-	// Applications with another destination are unchecked.
+	// Clusters are the destinations, by server URL or by name, that refer to the governed source.
+	// Applications with other destinations are unchecked.
 	Clusters []string `mapstructure:"clusters"`
 	// Charts are the URLs below which charts of Applications may be fetched, such as
 	// https://charts.example.org and oci://registry.example.org/charts, each with its credentials. By default, none are fetched.
 	Charts []fetch.Entry `mapstructure:"charts"`
-	// KubeVersion is the version of Kubernetes for which charts are rendered.
+	// KubeVersion is the Kubernetes version for which charts are rendered.
 	KubeVersion string `mapstructure:"kube_version"`
-	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:
+	// APIVersions are API versions of the cluster in addition to the stable ones of Kubernetes:
 	// monitoring.coreos.com/v1.
 	APIVersions []string `mapstructure:"api_versions"`
-	// Namespaces are always governed: every object in them is expected to be declared.
+	// Namespaces are namespaces that are always governed: every object in them is expected to be declared.
 	Namespaces []string `mapstructure:"namespaces"`
 	// MaxApplications bounds the number of Applications.
 	MaxApplications int `mapstructure:"max_applications"`
@@ -51,7 +50,7 @@ type ArgoCDConfig struct {
 	MaxFileSize int64 `mapstructure:"max_file_size"`
 	// MaxFiles bounds the number of files, and the number of folders, of one source.
 	MaxFiles int `mapstructure:"max_files"`
-	// Timeout bounds the time of one reading of the declaration.
+	// Timeout is the maximum duration of one reading of the declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// DeployWindow is the time after a commit in which applying the previous version is an
 	// ordinary deploy, and in which a new object may be absent.
@@ -71,7 +70,7 @@ func ArgoCDDefaults() ArgoCDConfig {
 	}
 }
 
-// ArgoCDDefinition returns the loader type "argocd".
+// ArgoCDDefinition returns the definition of the loader type "argocd".
 func ArgoCDDefinition() declared.Definition {
 	return declared.Define(ArgoCDType, ArgoCDDefaults(), func(env declared.Env, config ArgoCDConfig) (declared.Loader, error) {
 		if err := config.check(); err != nil {

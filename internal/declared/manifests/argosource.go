@@ -93,7 +93,7 @@ func merged(v, patch model.Value) model.Value {
 	return v
 }
 
-// tool returns what renders a source: "helm", "kustomize", or "" for a folder of manifests.
+// tool returns the tool that renders a source: "helm", "kustomize", or "" for a folder of manifests.
 func (r *argoReader) tool(source model.Value, dir string) (string, error) {
 	if _, ok := source.Get("plugin"); ok {
 		return "", notRead(sketch{unknown: true}, "deploys %s with a plugin, which driftd does not run", printable(dir))

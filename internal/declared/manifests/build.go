@@ -31,7 +31,7 @@ const (
 	parseJob = "parse"
 )
 
-// Jobs returns the jobs that a box runs for loaders of manifests.
+// Jobs returns the sandbox jobs of the manifest loaders, by name.
 func Jobs() map[string]box.Job {
 	return map[string]box.Job{buildJob: box.NewJob(build), fluxJob: box.NewJob(buildFlux), parseJob: box.NewJob(parseInBox), postrender.Job: box.NewJob(postrender.Do)}
 }

@@ -43,7 +43,7 @@ const maxAskedShown = 3
 // apiVersionsAsked begins the text of what depends on API versions.
 const apiVersionsAsked = "the API versions of the cluster"
 
-// askedBy returns what the outputs of a chart depend on besides its values.
+// askedBy returns the inputs other than its values on which the output of a chart depends.
 func askedBy(r *chart.Rendered) string {
 	var by []string
 	if len(r.Asked) > 0 {

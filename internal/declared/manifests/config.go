@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// Config configures a manifests declaration.
+// Config configures a declaration of Kubernetes manifests.
 type Config struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`
@@ -19,15 +19,14 @@ type Config struct {
 	// Label is the prefix of addresses, or the address of a single file. The default is the
 	// name of the folder. For git, addresses have no prefix by default.
 	Label string `mapstructure:"label"`
-	// DefaultNamespace is the namespace of manifests without one.
+	// DefaultNamespace is the namespace of manifests that specify none.
 	DefaultNamespace string `mapstructure:"default_namespace"`
-	// Namespaces are always governed: every object in them is expected to be declared. A
-	// namespace that the cluster or an installer fills, such as kube-system, is governed only
-	// if it is listed here or declared as a Namespace.
+	// Namespaces are namespaces that are always governed: every object in them is expected to be declared.
+	// A namespace that the cluster or an installer fills, such as kube-system, is governed only if it is
+	// listed here or declared as a Namespace.
 	Namespaces []string `mapstructure:"namespaces"`
-	// RequiredNamespace is the namespace of manifests without one, as with kubectl apply
-	// --namespace. A manifest with a different namespace is unchecked. By default, manifests
-	// can have any namespace.
+	// RequiredNamespace is the namespace of manifests that specify none, as with kubectl apply --namespace.
+	// A manifest with a different namespace is unchecked. By default, manifests can have any namespace.
 	RequiredNamespace string `mapstructure:"required_namespace"`
 	// Include lists patterns of the files that are read: "*.yaml" matches a name at any depth,
 	// "apps/*/dev" and "**/dev" match a path from the root. By default, all manifests are
@@ -41,7 +40,7 @@ type Config struct {
 	MaxFileSize int64 `mapstructure:"max_file_size"`
 	// MaxFiles bounds the number of files, and the number of folders.
 	MaxFiles int `mapstructure:"max_files"`
-	// Timeout bounds the time of one reading of the declaration.
+	// Timeout is the maximum duration of one reading of the declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// DeployWindow is the time after a commit in which applying the previous version is an
 	// ordinary deploy, and in which a new object may be absent.

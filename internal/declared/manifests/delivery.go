@@ -105,8 +105,8 @@ func sameRepository(a, b string) bool {
 	return a == "" || b == "" || name(a) == name(b)
 }
 
-// of returns an object as it is delivered, with its final name and namespace. unchecked is why
-// it is not compared, or "".
+// of returns an object as it is delivered, with its final name and namespace. unchecked is the reason why
+// the object is not compared, or "".
 func (all deliveryList) of(o object) (value model.Value, unchecked string) {
 	var by *delivery
 	for i := range all {

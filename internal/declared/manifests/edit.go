@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Edit loads a declaration with other content of some of its files, so that a scan can prove
-// the edit. It writes nothing.
+// An Edit loads a declaration with modified content of some of its files, without writing them. A scan uses
+// it to verify a proposed edit.
 type Edit struct {
 	loader  *loader
 	address string
@@ -23,24 +23,24 @@ type Edit struct {
 
 // Sources are the files that determine the objects at an address.
 type Sources struct {
-	// Files are the files: first the one that the address names, followed by the patches and the
-	// kustomizations that may change its objects.
+	// Files lists the file to which the address refers, followed by the patches and kustomizations that may
+	// change its objects.
 	Files []Source
-	// Top is the folder that contains the files; "" for a commit of a repository. Root is the path
-	// of the declared folder or file from there. Revision is the commit; "" for a folder.
+	// Top is the folder that contains the files, or "" for a commit of a repository. Root is the path of
+	// the declared folder or file below Top. Revision is the commit, or "" for a folder.
 	Top, Root, Revision string
 }
 
-// A Source is one file. Name is its path from the top of the repository, or of the folder, and Shown
-// its address.
+// A Source is a file and its content. Name is its path from the top of the repository or of the folder, and
+// Shown is its address in findings.
 type Source struct {
 	Name, Shown string
 	Content     []byte
 }
 
-// NewEdit returns a loader of the declaration of another loader of this package, with the content
-// of edits for the files with these names (see Source). An address selects the Sources. ok is
-// false if the other loader is not one of this package.
+// NewEdit returns an Edit of the declaration that the loader of reads. The keys of edits are names as in
+// Source, and the values replace the content of these files. The files that determine the objects at
+// address become available from Sources. ok is false if of is not a loader of this package.
 func NewEdit(of declared.Loader, address string, edits map[string][]byte) (e *Edit, ok bool) {
 	l, ok := of.(*loader)
 	if !ok {
@@ -53,7 +53,7 @@ func NewEdit(of declared.Loader, address string, edits map[string][]byte) (e *Ed
 	return e, true
 }
 
-// Load implements declared.Loader.
+// Load implements declared.Loader. It also updates the results of Sources and Objects.
 func (e *Edit) Load(ctx context.Context) (model.Declaration, error) {
 	d, err := e.loader.Load(ctx)
 	e.objects = map[model.Ref]model.Value{}
@@ -68,11 +68,11 @@ func (e *Edit) History(ctx context.Context, revision string, claims []*model.Cla
 	return e.loader.History(ctx, revision, claims)
 }
 
-// Sources returns the files that determined the objects at the address in the last Load. There are
-// none if the declaration has no object there.
+// Sources returns the files that determined the objects at the address in the last Load. Files is empty if
+// the declaration has no object at the address.
 func (e *Edit) Sources() Sources { return e.sources }
 
-// Objects returns the declared objects of the last Load.
+// Objects returns the objects that the last Load declared. The caller must not modify the map.
 func (e *Edit) Objects() map[model.Ref]model.Value { return e.objects }
 
 // files returns the files with the edits. e may be nil.

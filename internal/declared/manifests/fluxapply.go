@@ -403,8 +403,8 @@ func (o *fluxArgs) change(spec model.Value) {
 	}
 }
 
-// place sets the files and the addresses of what a build returned: what comes from the
-// Kustomization of Flux itself has those of its object.
+// place sets the files and the addresses of the result of a build. Objects that come from the Kustomization
+// of Flux itself get the files and the address of its object.
 func (r *fluxReader) place(c *content, b fluxBuild, a fluxArgs) {
 	made := r.tree.file(path.Join(b.dir, a.Kustomization))
 	changes := len(a.Change) > 0

@@ -14,39 +14,39 @@ import (
 // FluxType is the type of declarations of repositories that Flux applies.
 const FluxType = "flux"
 
-// FluxConfig configures a declaration of a repository that Flux applies: the folder of a
-// cluster, and everything that the Kustomizations of Flux in it apply.
+// FluxConfig configures a declaration of a repository that Flux applies: the folder of a cluster, and
+// everything that the Kustomizations in it apply.
 type FluxConfig struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`
 
-	// SameRepository are URLs of sources of Flux that contain this repository, in addition to its own
-	// URL: those of mirrors, and of OCI artifacts and buckets of the whole repository.
+	// SameRepository are URLs of Flux sources that contain this repository, in addition to its own URL:
+	// those of mirrors, and of OCI artifacts and buckets of the whole repository.
 	SameRepository []string `mapstructure:"same_repository"`
-	// Repositories are further repositories that are read if a GitRepository names them, each with its credentials. Kustomizations of
-	// other sources are unchecked.
+	// Repositories are further repositories that are read if a GitRepository refers to them, each with its
+	// credentials. Kustomizations of other sources are unchecked.
 	Repositories []Permission `mapstructure:"repositories"`
-	// SourceBranch is the branch that sources of Flux read. A source of another branch is not
-	// compared. The default is each branch that names the commit that is read, and for a dir the one
-	// that is checked out.
+	// SourceBranch is the branch that Flux sources read. A source of another branch is not compared. The
+	// default for git is each branch whose head is the commit that is read, and for a dir the branch that
+	// is checked out.
 	SourceBranch string `mapstructure:"source_branch"`
-	// StrictSubstitution is whether the controller runs with the feature gate
-	// StrictPostBuildSubstitutions: a variable that is not set is an error.
+	// StrictSubstitution reports whether the controller has the feature gate StrictPostBuildSubstitutions,
+	// which makes a variable that is not set an error.
 	StrictSubstitution bool `mapstructure:"strict_substitution"`
 	// Charts are the URLs below which charts of HelmReleases may be fetched, such as
 	// https://charts.example.org and oci://registry.example.org/charts, each with its credentials. By default, none are fetched.
 	Charts []fetch.Entry `mapstructure:"charts"`
-	// KubeVersion is the version of Kubernetes for which charts are rendered.
+	// KubeVersion is the Kubernetes version for which charts are rendered.
 	KubeVersion string `mapstructure:"kube_version"`
-	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:
+	// APIVersions are API versions of the cluster in addition to the stable ones of Kubernetes:
 	// monitoring.coreos.com/v1.
 	APIVersions []string `mapstructure:"api_versions"`
-	// DisableChartDigestTracking is whether helm-controller runs with the feature gate of this name:
+	// DisableChartDigestTracking reports whether helm-controller has the feature gate of this name:
 	// versions of charts from OCIRepositories do not contain the digest.
 	DisableChartDigestTracking bool `mapstructure:"disable_chart_digest_tracking"`
 	// MaxKustomizations bounds the number of Kustomizations of Flux that are built, and of HelmReleases.
 	MaxKustomizations int `mapstructure:"max_kustomizations"`
-	// Namespaces are always governed: every object in them is expected to be declared.
+	// Namespaces are namespaces that are always governed: every object in them is expected to be declared.
 	Namespaces []string `mapstructure:"namespaces"`
 	// AllowNetwork allows kustomize to fetch remote bases, which requires git.
 	AllowNetwork bool `mapstructure:"allow_network"`
@@ -55,7 +55,7 @@ type FluxConfig struct {
 	// MaxFiles bounds the number of files, and the number of folders, below the path of one
 	// Kustomization.
 	MaxFiles int `mapstructure:"max_files"`
-	// Timeout bounds the time of one reading of the declaration.
+	// Timeout is the maximum duration of one reading of the declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// DeployWindow is the time after a commit in which applying the previous version is an
 	// ordinary deploy, and in which a new object may be absent.
@@ -76,7 +76,7 @@ func FluxDefaults() FluxConfig {
 	}
 }
 
-// FluxDefinition returns the loader type "flux".
+// FluxDefinition returns the definition of the loader type "flux".
 func FluxDefinition() declared.Definition {
 	d := declared.Define(FluxType, FluxDefaults(), func(env declared.Env, config FluxConfig) (declared.Loader, error) {
 		if config.MaxKustomizations <= 0 {

@@ -137,7 +137,7 @@ func (r *fluxReader) install(h *helmRelease, values *fluxValues) (content, error
 	return c, nil
 }
 
-// notInstalled returns why it is unknown what a HelmRelease installs, or "".
+// notInstalled returns the reason why the objects of a HelmRelease cannot be determined, or "".
 func (h *helmRelease) notInstalled() string {
 	spec := h.spec
 	known := func(o model.Value) model.Value {

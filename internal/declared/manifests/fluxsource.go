@@ -155,7 +155,7 @@ func (r *fluxReader) otherRef(ref model.Value, name string) string {
 	return fmt.Sprintf("its source %s reads the %s %s, and driftd reads %s, which is another commit", name, field, value, cmp.Or(own, c.Ref, "the default branch"))
 }
 
-// isAt reports whether what is read is the commit of a field of spec.ref. A range of versions is never.
+// isAt reports whether a field of spec.ref selects the commit that is read.
 func (r *fluxReader) isAt(field, value string) bool {
 	switch field {
 	case "branch":

@@ -17,8 +17,8 @@ type heads struct {
 // maxReplaced bounds the earlier commits of a ref that are remembered.
 const maxReplaced = 200
 
-// update records the commits of checkouts at a time, and forgets other checkouts. The commit is "" if it could not be read: what was
-// read before remains. It returns what is remembered.
+// update records the commits of checkouts at the time now, removes all other checkouts, and returns the
+// result. An empty commit means that the checkout could not be read: its previous entry remains.
 func (h *heads) update(commits map[checkout]string, now time.Time) map[checkout]model.Fetch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,7 +68,8 @@ const fetchGrace = 10 * time.Minute
 // maxFetchInterval bounds the interval of a source.
 const maxFetchInterval = 365 * 24 * time.Hour
 
-// addFetches adds to the objects of GitRepositories what source-controller must fetch, if it reads a ref that was read.
+// addFetches adds to each GitRepository among the objects the commit that source-controller must fetch, if
+// its ref was read.
 func (r *fluxReader) addFetches(objects []object, now time.Time) {
 	sources, commits := map[int]checkout{}, map[checkout]string{}
 	for i := range objects {

@@ -26,8 +26,8 @@ import (
 // HelmType is the type of declarations of Helm releases.
 const HelmType = "helm"
 
-// HelmConfig configures a declaration of a Helm release: the chart in dir, in path of a git
-// repository, in an OCI registry or in a repository of charts, and its values.
+// HelmConfig configures a declaration of a Helm release: its values, and its chart in dir, in path of a git
+// repository, in an OCI registry or in a chart repository.
 type HelmConfig struct {
 	gitrepo.Place    `mapstructure:",squash"`
 	gitrepo.Lookback `mapstructure:",squash"`
@@ -35,44 +35,45 @@ type HelmConfig struct {
 	// OCI is the URL of a chart in an OCI registry: oci://registry.example.org/charts/blog. The
 	// values are those of dir or git, if one is set.
 	OCI string `mapstructure:"oci"`
-	// Repo is the URL of a repository of charts: https://charts.example.org. The values are
-	// those of dir or git, if one is set.
+	// Repo is the URL of a chart repository: https://charts.example.org. The values are those of dir or
+	// git, if one is set.
 	Repo string `mapstructure:"repo"`
 	// Chart is the name of the chart in repo.
 	Chart string `mapstructure:"chart"`
 	// Version is the exact version of the chart in oci or repo.
 	Version string `mapstructure:"version"`
-	// Digest is the digest of the manifest in oci, or of the archive in repo: sha256:…. Another
-	// one is an error. By default, the registry or the repository is trusted.
+	// Digest is the expected digest of the manifest in oci, or of the archive in repo: sha256:…. A
+	// different digest is an error. By default, the digest is not checked.
 	Digest string `mapstructure:"digest"`
-	// ChartUsername is the user name for oci or repo, with the password.
+	// ChartUsername is the user name for oci or repo.
 	ChartUsername string `mapstructure:"chart_username"`
-	// ChartPasswordFile contains the password, or the token, for oci or repo.
+	// ChartPasswordFile is a file with the password or token for oci or repo.
 	ChartPasswordFile string `mapstructure:"chart_password_file" path:"true"`
-	// ChartTokenHost is a host, besides that of oci, that gets the password when the registry names
-	// it for tokens: auth.example.org. For docker.io, auth.docker.io is allowed by itself.
+	// ChartTokenHost is a host, in addition to that of oci, to which the password is sent when the registry
+	// requests tokens from it: auth.example.org. For docker.io, auth.docker.io is always allowed.
 	ChartTokenHost string `mapstructure:"chart_token_host"`
-	// ChartCAFile contains the authorities to trust for oci or repo instead of the system's.
+	// ChartCAFile is a file with the certificate authorities for oci or repo. The default are those of the
+	// system.
 	ChartCAFile string `mapstructure:"chart_ca_file" path:"true"`
 	// Release is the name of the release. The default is the name of the chart or of its folder.
 	Release string `mapstructure:"release"`
 	// Namespace is the namespace of the release.
 	Namespace string `mapstructure:"namespace"`
-	// Values are files of values, by path from the top of the repository; for a dir that is in
-	// no repository, from that folder. Later files take precedence.
+	// Values are value files, by path from the top of the repository, or for a dir outside of a repository,
+	// from that folder. Later files take precedence.
 	Values []string `mapstructure:"values"`
-	// Set are values in the form of helm --set. They take precedence over files.
+	// Set are values in the syntax of helm --set. They take precedence over value files.
 	Set []string `mapstructure:"set"`
-	// KubeVersion is the version of Kubernetes for which the chart is rendered.
+	// KubeVersion is the Kubernetes version for which the chart is rendered.
 	KubeVersion string `mapstructure:"kube_version"`
-	// APIVersions are API versions that the cluster has, beyond the stable ones of Kubernetes:
+	// APIVersions are API versions of the cluster in addition to the stable ones of Kubernetes:
 	// monitoring.coreos.com/v1.
 	APIVersions []string `mapstructure:"api_versions"`
-	// Namespaces are always governed: every object in them is expected to be declared.
+	// Namespaces are namespaces that are always governed: every object in them is expected to be declared.
 	Namespaces []string `mapstructure:"namespaces"`
 	// MaxFileSize bounds the size of a file, in bytes.
 	MaxFileSize int64 `mapstructure:"max_file_size"`
-	// Timeout bounds the time of one reading of the declaration.
+	// Timeout is the maximum duration of one reading of the declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// DeployWindow is the time after a commit in which applying the previous version is an
 	// ordinary deploy, and in which a new object may be absent.
@@ -91,7 +92,7 @@ func HelmDefaults() HelmConfig {
 	}
 }
 
-// HelmDefinition returns the loader type "helm".
+// HelmDefinition returns the definition of the loader type "helm".
 func HelmDefinition() declared.Definition {
 	d := declared.Define(HelmType, HelmDefaults(), func(env declared.Env, config HelmConfig) (declared.Loader, error) {
 		if err := config.check(); err != nil {
@@ -439,9 +440,9 @@ func (l *loader) chartSources(t *tree, template string) []string {
 	return slices.Compact(sources)
 }
 
-// leaveToChance adds to each object those of further renderings. An object that one of them lacks
-// has its name by chance: it is a problem, because each rendering would declare another one. by is
-// the text for what determines the fields that differ.
+// leaveToChance adds to each object its versions in further renderings. An object that is absent from one
+// of them has a random name; it becomes a problem, because each rendering would declare a different object.
+// by describes the origin of the differing fields.
 func (c *content) leaveToChance(others []content, by, namespace string) {
 	if len(others) == 0 {
 		return

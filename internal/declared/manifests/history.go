@@ -13,9 +13,9 @@ import (
 
 var _ declared.Historian = (*loader)(nil)
 
-// History implements declared.Historian. At each commit it searches for the objects in all
-// manifests and kustomizations of the declared path, as Load does, but without network access.
-// Results are cached, so that a second call reads only new commits.
+// History implements declared.Historian. At each commit it searches all manifests and kustomizations below
+// the declared path for the objects, as Load does, but without network access. It caches the results, so
+// that later calls read only new commits.
 func (l *loader) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
 	if l.repository == nil {
 		return withGap("", claims, "a plain folder keeps no history"), nil

@@ -1,5 +1,6 @@
-// Package manifests reads declarations that are Kubernetes manifests: plain YAML and JSON
-// files, and kustomizations, in a folder or at a commit of a git repository.
+// Package manifests implements declarations of Kubernetes manifests: plain YAML and JSON files,
+// kustomizations, Helm releases, and repositories that Flux or Argo CD applies. It reads them from a folder
+// or from a commit of a git repository.
 package manifests
 
 import (
@@ -92,8 +93,8 @@ type loader struct {
 	plain bool
 }
 
-// Load implements declared.Loader. It fetches a remote repository first: if that fails, it
-// returns an error, never an earlier commit.
+// Load implements declared.Loader. It first fetches a remote repository. If the fetch fails, Load returns
+// an error and does not fall back to an earlier commit.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 	read := l.git
 	switch {

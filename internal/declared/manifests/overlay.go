@@ -5,20 +5,22 @@ import (
 	"path"
 )
 
-// An Overlay is a kustomization with the folders that it builds upon.
+// An Overlay is a kustomization and the kustomizations that it includes.
 type Overlay struct {
-	// Dir is its folder, and Bases are those of the kustomizations that it includes, by path.
+	// Dir is the folder of the kustomization, and Bases are the folders of the kustomizations that it
+	// includes, as paths in the file system.
 	Dir   string
 	Bases []string
-	// IsComponent reports whether it can only be part of another one.
+	// IsComponent reports whether the kustomization is a component, which can only be included in another
+	// kustomization.
 	IsComponent bool
-	// Naming is its namespace, and its prefix and suffix of names. Overlays of one base with the
-	// same Naming have the same objects.
+	// Naming is the namespace, the name prefix and the name suffix. Overlays of the same base with equal
+	// Naming generate the same objects.
 	Naming [3]string
 }
 
-// ReadOverlay returns the kustomization in a folder of a file system. If its file cannot be read, it
-// has no bases.
+// ReadOverlay reads the kustomization in the folder dir. If its file cannot be read, the Overlay has no
+// bases.
 func ReadOverlay(files fs.FS, dir string) Overlay {
 	k := readKustomization(newMountedFS(files, maxKustomization, outsideFolder), path.Join(mountPoint, dir))
 	o := Overlay{Dir: dir, IsComponent: k.isComponent()}

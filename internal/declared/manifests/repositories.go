@@ -16,13 +16,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Permission allows driftd to read a repository other than that of the declaration, if a source
-// names it.
+// A Permission allows the loader to read a repository other than that of the declaration, if a source
+// refers to it.
 type Permission struct {
-	// Git is the URL of the repository, or the absolute path of a local one. Sources can name it over
+	// Git is the URL of the repository, or the absolute path of a local one. Sources can refer to it over
 	// any protocol; driftd always connects to this URL.
 	Git string `mapstructure:"git"`
-	// SameRepository are further URLs by which sources name the repository, such as those of a mirror.
+	// SameRepository are further URLs that sources use for the repository, such as those of a mirror.
 	SameRepository []string `mapstructure:"same_repository"`
 
 	gitrepo.Access `mapstructure:",squash"`

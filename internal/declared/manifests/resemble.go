@@ -23,14 +23,15 @@ var (
 
 // A Resemblance reports what a file appears to declare, judged by its name and its content.
 type Resemblance struct {
-	// Manifest is set for a file with the extension and the fields of a manifest, and for a kustomization, which needs
-	// neither an apiVersion nor a kind.
+	// Manifest reports whether the file has the extension and the fields of a manifest, or is a
+	// kustomization, which needs neither an apiVersion nor a kind. Kustomization reports whether it is a
+	// kustomization.
 	Manifest, Kustomization bool
-	// Flux and ArgoCD are set for a manifest with an object that Flux or Argo CD acts on.
+	// Flux and ArgoCD report whether a manifest contains an object that Flux or Argo CD acts on.
 	Flux, ArgoCD bool
 }
 
-// Resembles returns what a file looks like. It reads the first MiB of it.
+// Resembles returns what the named file appears to declare. It reads at most the first MiB of the file.
 func Resembles(files fs.FS, name string) (r Resemblance, err error) {
 	switch extension := path.Ext(name); {
 	case strings.EqualFold(strings.TrimSuffix(path.Base(name), extension), "kustomization"):

@@ -1,4 +1,4 @@
-// Package members finds the folders that a pattern stands for, each of which is a declaration of its own.
+// Package members finds the folders that match a pattern. Each of them is a declaration of its own.
 package members
 
 import (
@@ -10,15 +10,16 @@ import (
 	"strings"
 )
 
-// A Pattern is a pattern for folders. "*" in an element of the path matches any characters, and "**" as an element any number of
-// folders. Folders whose names begin with a dot are left out.
+// A Pattern is a pattern of folders. The wildcards in an element of the path are those of path.Match, and
+// an element "**" matches any number of folders. Folders whose names begin with a dot never match.
 type Pattern struct {
-	// Fixed is the path of the elements before the first one with a wildcard; "." if there are none.
+	// Fixed is the path before the first element with a wildcard, or "." if the first element has one.
 	Fixed    string
 	elements []string
 }
 
-// Parse returns the pattern of a path.
+// Parse parses a pattern. It returns an error if text has no wildcard, has an element "..", or has
+// malformed brackets, or if "**" is only a part of an element.
 func Parse(text string) (Pattern, error) {
 	elements := strings.Split(path.Clean(text), "/")
 	at := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(e, "*?[") })
@@ -55,8 +56,9 @@ const (
 	maxVisited = 100_000
 )
 
-// Find returns the folders below fixed, the folder Pattern.Fixed, that match and are members, sorted. A folder that cannot be read is an
-// error: it may have members.
+// Find returns the folders that match the pattern and for which isMember reports true, sorted, as paths
+// below fixed, the file system of the folder Pattern.Fixed. It returns an error if a folder cannot be read,
+// or if too many folders match.
 func (p Pattern) Find(fixed fs.FS, isMember func(fsys fs.FS, dir string) (bool, error)) ([]string, error) {
 	s := search{fixed: fixed, isMember: isMember, found: map[string]bool{}}
 	err := s.walk(".", p.elements)

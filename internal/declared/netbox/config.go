@@ -26,32 +26,31 @@ const (
 	byName = "name"
 )
 
-// Config configures a declaration in a NetBox.
+// Config configures a declaration in NetBox.
 type Config struct {
 	// Source is the name of the source of type netbox from which the declaration is read. It
 	// is required.
 	Source string `mapstructure:"source"`
-	// Clusters maps the names of NetBox clusters to governed sources. For a type of sources of
-	// which neither Clusters nor Tenants has one, driftd compares the clusters' names and
-	// types.
+	// Clusters maps the names of NetBox clusters to governed sources. If neither Clusters nor Tenants has a
+	// source of a type, driftd compares the names and types of the clusters.
 	Clusters map[string]string `mapstructure:"clusters"`
-	// Tenants maps the names of NetBox tenants to the governed sources of their virtual
-	// machines, in any cluster (an OpenStack project).
+	// Tenants maps the names of NetBox tenants to the governed sources of their virtual machines, in any
+	// cluster (an OpenStack project).
 	Tenants map[string]string `mapstructure:"tenants"`
-	// Identity lists the kinds of identities by which machines are matched, the most certain
-	// first: vmid, uuid, mac, name.
+	// Identity lists the kinds of identities by which machines are matched, the most reliable first: vmid,
+	// uuid, mac, name.
 	Identity []string `mapstructure:"identity"`
-	// VMIDField is the custom field that holds a guest's id; without it, the first of
-	// proxmox_vmid, vmid and vm_id that any virtual machine has.
+	// VMIDField is the custom field with the ID of a guest. The default is the first of proxmox_vmid, vmid
+	// and vm_id that any virtual machine has.
 	VMIDField string `mapstructure:"vmid_field"`
-	// UUIDField is the custom field that holds a machine's uuid; without it, the field uuid
-	// and those usual for the type of source, or else the serial number.
+	// UUIDField is the custom field with the UUID of a machine. The default is the field uuid, or those
+	// usual for the type of source, or else the serial number.
 	UUIDField string `mapstructure:"uuid_field"`
-	// Ignore are fields of a claim that are not compared (tags, disks, vlan).
+	// Ignore lists fields of claims that are not compared (tags, disks, vlan).
 	Ignore []string `mapstructure:"ignore"`
-	// IgnoreTags are patterns for tags that are compared on neither side.
+	// IgnoreTags lists patterns of tags that are not compared, neither in NetBox nor in the source.
 	IgnoreTags []string `mapstructure:"ignore_tags"`
-	// BridgeVLANs are the untagged VLANs of bridges. A device in such a VLAN needs no tag.
+	// BridgeVLANs maps bridges to their untagged VLANs. A device in such a VLAN needs no tag.
 	BridgeVLANs map[string]int64 `mapstructure:"bridge_vlans"`
 }
 

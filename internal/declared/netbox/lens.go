@@ -50,7 +50,7 @@ func schema() *model.Schema {
 // Schema implements model.Lens.
 func (l *lens) Schema() *model.Schema { return l.schema }
 
-// View implements model.Lens. The result has only fields of the claim.
+// View implements model.Lens. The result contains only fields of the claim.
 func (l *lens) View(live model.Value) model.Value {
 	m := l.system.read(live)
 	fields := make([]model.Field, 0, len(l.declared.Fields()))
@@ -117,7 +117,7 @@ func (l *lens) LivePath(live model.Value, path string) string {
 // IsShared implements model.Lens.
 func (l *lens) IsShared(string) bool { return false }
 
-// Misfit implements model.Lens. The fields are those of the system.
+// Misfit implements model.Lens. It returns "", because View reads only fields that the type of system has.
 func (l *lens) Misfit(*model.Schema) string { return "" }
 
 // LiveValue implements model.Lens.

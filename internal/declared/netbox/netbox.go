@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the type of the declarations that this package derives, and of their source.
+// Type is the type of the derived declarations, and of the source from which they are derived.
 const Type = "netbox"
 
 // Definition returns the definition of the declaration type "netbox".
@@ -65,8 +65,8 @@ func (d *deriver) Object(address string) (ref model.Ref, ok bool) {
 	return ref, ref.ID != ""
 }
 
-// Derive implements declared.Deriver. Objects of NetBox that could not be read are Problems;
-// the others have claims.
+// Derive implements declared.Deriver. Objects of NetBox that could not be read become Problems; the others
+// have claims.
 func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 	ix := newIndex(&snapshot)
 	placements := d.place(ix)

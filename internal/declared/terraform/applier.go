@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 )
 
-// Writing are the settings of the account with which a root is applied. A variable that is set here replaces that of the
+// Writing configures the account that applies a root. A variable that is set here replaces that of the
 // declaration.
 type Writing struct {
 	// Env sets variables of the program's environment.
@@ -23,7 +23,8 @@ type Writing struct {
 	// WritePaths are files and folders that the program may write to during an apply, such as the
 	// folder of a local state. Systems that are reached over the network need none.
 	WritePaths []string `mapstructure:"write_paths" path:"true"`
-	// Timeout bounds each plan and each apply; without it, the timeout of the declaration.
+	// Timeout is the maximum duration of each plan and each apply. The default is the timeout of the
+	// declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
@@ -33,7 +34,8 @@ type Applier struct {
 	writing Writing
 }
 
-// NewApplier returns the applier of the root of a loader. It returns an error if the root cannot be applied.
+// NewApplier returns the applier of the root that the loader of plans. It returns an error if of plans no
+// root, or if its root cannot be applied.
 func NewApplier(of declared.Loader, w Writing) (*Applier, error) {
 	p, ok := of.(*plans)
 	switch {
@@ -48,7 +50,7 @@ func NewApplier(of declared.Loader, w Writing) (*Applier, error) {
 	return a, a.options(plan.Options{}).Check()
 }
 
-// Timeout bounds one call of Apply.
+// Timeout returns the maximum duration of one call of Apply.
 func (a *Applier) Timeout() time.Duration {
 	return cmp.Or(a.writing.Timeout, a.plans.config.Run.Timeout)
 }
@@ -62,8 +64,9 @@ func (a *Applier) Root() string {
 	return root
 }
 
-// Look returns what an apply of the root at the head of its ref would do (plan.Look). commit is the hash of the head. It
-// has the account of the declaration, and not that of the writer: that commit is not approved so far.
+// Look returns the effect that an apply of the root at the head of its ref would have, as plan.Look does.
+// commit is the hash of the head. Look uses the account of the declaration instead of that of the writer,
+// because the commit has not been approved.
 func (a *Applier) Look(ctx context.Context) (e plan.Effect, commit string, err error) {
 	err = a.plans.checkedOut(ctx, func(c checkout) (err error) {
 		commit, c.Timeout = c.commit, a.Timeout()
@@ -73,12 +76,13 @@ func (a *Applier) Look(ctx context.Context) (e plan.Effect, commit string, err e
 	return e, commit, err
 }
 
-// ErrMoved is the error of Apply if the head of the ref is another commit. Nothing of it was run.
+// ErrMoved is returned by Apply if the head of the ref is a different commit. In this case Apply runs no
+// programs of the root.
 var ErrMoved = errors.New("the branch has another commit now")
 
-// Apply plans the root at a commit, with the account of the writer, and applies the plan if permit returns nil
-// (plan.Apply). The commit must be the head of the ref, because that is what was approved: the programs that a plan runs
-// are part of it.
+// Apply plans the root at a commit, with the account of the writer, and applies the plan if permit returns
+// nil, as plan.Apply does. If commit is not the head of the ref, Apply returns ErrMoved: the approval
+// covers the programs that a plan runs, which are part of the commit.
 func (a *Applier) Apply(ctx context.Context, commit string, permit func(context.Context, plan.Effect) error) error {
 	return a.plans.checkedOut(ctx, func(c checkout) error {
 		if c.commit != commit {

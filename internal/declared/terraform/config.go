@@ -20,15 +20,15 @@ const (
 	State = "state"
 )
 
-// Config holds the settings of a Terraform declaration.
+// Config configures a Terraform declaration.
 type Config struct {
 	// Engine is plan or state. The plan engine runs Terraform or OpenTofu on a copy of the root.
 	// The state engine reads the states at the locations in state, or the output of `state pull` in
 	// the root. The default is state if state is set, otherwise plan.
 	Engine string `mapstructure:"engine"`
-	// Place is the location of the root, for a plan or a pull of its state.
+	// Place is the location of the root, for a plan or for a pull of its state.
 	gitrepo.Place `mapstructure:",squash"`
-	// Lookback bounds how much of the history is read.
+	// Lookback bounds how far the history is read.
 	gitrepo.Lookback `mapstructure:",squash"`
 	// DeployWindow is the time after a commit in which live objects may still match the previous
 	// version, and in which new objects may be missing.
@@ -44,7 +44,7 @@ type Config struct {
 	// PassphraseFiles are files with the passphrases of states that OpenTofu encrypted.
 	PassphraseFiles []string `mapstructure:"passphrase_files" path:"true"`
 
-	// Run configures plans and pulls.
+	// Run configures plans and pulls of states.
 	Run Run `mapstructure:",squash"`
 
 	// Providers maps a provider, or one of its configurations such as "proxmox.west", to the source
@@ -52,17 +52,17 @@ type Config struct {
 	Providers map[string]string `mapstructure:"providers"`
 	// Mappings are folders of mapping tables, in addition to the built-in ones.
 	Mappings []string `mapstructure:"mappings" path:"true"`
-	// Unmanaged are the kinds whose live resources must all be declared. The default is every kind
-	// that has a declared resource.
+	// Unmanaged are the kinds of which all live resources must be declared. The default is every kind with
+	// a declared resource.
 	Unmanaged []string `mapstructure:"unmanaged"`
 }
 
 // Run configures plans and pulls of states.
 type Run struct {
-	// Binary is the program, by name or path. The default is the first of terragrunt, terraform and
-	// tofu that fits the root and is installed.
+	// Binary is the name or path of the program. The default is the first of terragrunt, terraform and tofu
+	// that is installed and suits the root.
 	Binary string `mapstructure:"binary"`
-	// Workspace is the workspace to plan in, or to read the state of. The default is "default".
+	// Workspace is the workspace to plan in, or whose state is read. The default is "default".
 	Workspace string `mapstructure:"workspace"`
 	// VarFiles are files that set variables. Their paths are inside the root, or absolute.
 	VarFiles []string `mapstructure:"var_files"`
@@ -79,8 +79,8 @@ type Run struct {
 	// EnvFiles are files of NAME=VALUE lines that set variables of the program's environment. They
 	// are read at each plan, and take precedence over env and pass_env.
 	EnvFiles []string `mapstructure:"env_files" path:"true"`
-	// PassEnv are the variables of driftd's own environment that the program gets, by name or
-	// pattern ("AWS_*"). It gets no other variables.
+	// PassEnv are the variables of driftd's own environment that are passed to the program, by name or
+	// pattern ("AWS_*"). No other variables are passed.
 	PassEnv []string `mapstructure:"pass_env"`
 	// CLIConfigFile is the program's CLI configuration file. The default is the file in home, or an
 	// empty one.
@@ -92,24 +92,23 @@ type Run struct {
 	Box bool `mapstructure:"box"`
 	// ReadPaths are additional files and folders that the program may read if box is set.
 	ReadPaths []string `mapstructure:"read_paths" path:"true"`
-	// MaxMemory bounds the memory of the program and all its child processes together, in bytes. A
-	// plan that exceeds it is stopped. 0 means no bound.
+	// MaxMemory is the maximum memory of the program and all its child processes together, in bytes. A plan
+	// that exceeds it is stopped. 0 means no limit.
 	MaxMemory int64 `mapstructure:"max_plan_memory"`
-	// MemoryLimit is the soft memory limit of the program and of each provider ("1GiB"). By
-	// default, they have none.
+	// MemoryLimit is the soft memory limit of the program and of each provider ("1GiB"). By default, there
+	// is none.
 	MemoryLimit string `mapstructure:"memory_limit"`
-	// Allow restricts the providers and modules of the plan, for roots to which many people can
-	// push.
+	// Allow restricts the providers and modules of the plan, for roots to which many people can push.
 	Allow Allow `mapstructure:"allow"`
 	// Refuse are blocks that the root must not contain: names of dangers ("external"), or patterns
 	// ("provider.aws.endpoints").
 	Refuse []string `mapstructure:"refuse"`
 	// ComparePlans makes two more plans, without a refresh, of files that were not planned before, and
-	// reports the values in which these differ as nondeterministic.
+	// reports the values that differ between them as nondeterministic.
 	ComparePlans bool `mapstructure:"compare_plans"`
 	// Parallelism is the parallelism of one plan. 0 means the program's default.
 	Parallelism int `mapstructure:"parallelism"`
-	// Timeout bounds one plan or one pull of a state, including init.
+	// Timeout is the maximum duration of one plan or one pull of a state, including init.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
@@ -124,7 +123,7 @@ type Allow struct {
 	Modules []string `mapstructure:"modules"`
 }
 
-// Defaults returns the settings that apply if the configuration does not set them.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
 		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute, Box: true, ComparePlans: true}}
@@ -141,7 +140,7 @@ func (c Config) engine() string {
 	return c.Engine
 }
 
-// Plans reports whether the declaration is a root that is planned.
+// Plans reports whether the declaration is a root that driftd plans.
 func (c Config) Plans() bool { return c.engine() == Plan }
 
 func (c Config) check(env declared.Env) error {
@@ -202,9 +201,9 @@ func (c Config) checkState(env declared.Env) error {
 	return nil
 }
 
-// RefuseUnreviewed returns the setting refuse for the root of an unreviewed commit. It includes data
-// sources that are part of the CLI: allow.providers does not apply to them, and they send variables
-// to any address, and read any state that driftd can read.
+// RefuseUnreviewed returns the setting refuse for the root of an unreviewed commit. It adds data sources
+// that are built into the CLI, to which allow.providers does not apply. They can send variables to any
+// address, and read any state that driftd can read.
 func (c Config) RefuseUnreviewed() []string {
 	if slices.Contains(c.Run.Refuse, "remote-state") {
 		return c.Run.Refuse
@@ -212,8 +211,8 @@ func (c Config) RefuseUnreviewed() []string {
 	return append(slices.Clone(c.Run.Refuse), "remote-state")
 }
 
-// CheckUnreviewed returns an error if the settings do not restrict the programs that the root of
-// an unreviewed commit can run.
+// CheckUnreviewed returns an error if the settings do not restrict the programs that the root of an
+// unreviewed commit can run.
 func (c Config) CheckUnreviewed() error {
 	if c.engine() != Plan {
 		return errors.New("engine state does not read the configuration, which the ref would change: use engine: plan")

@@ -13,26 +13,27 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A TypeCover describes how the mapping tables cover one resource type of a state.
+// A TypeCover describes to what extent the mapping tables cover one resource type of a state.
 type TypeCover struct {
 	Provider  string `json:"provider"`
 	Type      string `json:"type"`
 	Instances int    `json:"instances"`
-	// Kind is the live kind, or "" if no table maps the type or the type has no live side.
-	// NoLiveSide is the reason why it has none.
+	// Kind is the live kind, or "" if no table maps the type or the type has no live resources. NoLiveSide
+	// is the reason in the latter case.
 	Kind       string `json:"kind"`
 	NoLiveSide string `json:"no_live_side,omitempty"`
-	// Unmapped are attributes that have a value and are not compared.
+	// Unmapped are the attributes that have a value but are not compared.
 	Unmapped []string `json:"unmapped_attributes"`
-	// Problems are the instances whose live resource cannot be determined, by address.
+	// Problems are the instances whose live resource cannot be determined.
 	Problems []model.Problem `json:"problems"`
 }
 
-// Mapped reports whether the instances are compared or have no live side.
+// Mapped reports whether the instances are compared, or have no live resources.
 func (c *TypeCover) Mapped() bool { return c.Kind != "" || c.NoLiveSide != "" }
 
-// Cover reports how the built-in mapping tables and those of the settings cover the states of the
-// settings, sorted by provider and type.
+// Cover returns the types in the states at settings.State, sorted by provider and type, and to what extent
+// the built-in mapping tables and those of the settings cover them. It returns an error if a state cannot
+// be read.
 func Cover(ctx context.Context, settings Config) ([]TypeCover, error) {
 	tables, err := mapping.Load(settings.Mappings...)
 	if err != nil {

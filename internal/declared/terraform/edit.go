@@ -24,8 +24,8 @@ import (
 // maxSource bounds a configuration file that is edited, in bytes.
 const maxSource = 8 << 20
 
-// An Edit plans a root with other content of some of its files, so that the plan can prove the
-// edit. The root itself is only read.
+// An Edit plans a root with modified content of some of its files, without writing them. A scan uses the
+// plan to verify a proposed edit.
 type Edit struct {
 	plans   *plans
 	edits   map[string][]byte
@@ -35,26 +35,27 @@ type Edit struct {
 
 // Sources are the configuration files in the folder of a root.
 type Sources struct {
-	// Files are the files by their names.
+	// Files maps the names of the files to their content.
 	Files map[string][]byte
-	// Dir is the folder; "" for a commit of a repository. Revision is the commit, and Path the
-	// path of the root in it.
+	// Dir is the folder, or "" for a commit of a repository. Revision is the commit, and Path is the path
+	// of the root in the repository.
 	Dir, Revision, Path string
 	// received are the files and folders of the private copy, by absolute path without links, and
 	// whether they are folders.
 	received map[string]bool
 }
 
-// Reads reports whether the plan could read a file, by absolute path without links, or would have
-// been able to if it existed. States do not count: they are no part of the configuration.
+// Reads reports whether the plan can read the file, whether or not the file exists. file is an absolute
+// path without symbolic links. Reads returns false for state files, which are not part of the
+// configuration.
 func (s Sources) Reads(file string) bool {
 	_, received := s.received[file]
 	backup := strings.Contains(filepath.Base(file), ".tfstate.") && filepath.Ext(file) == ".backup"
 	return !IsState(file) && !backup && (received || s.received[filepath.Dir(file)] && !workcopy.Skips(filepath.Base(file)))
 }
 
-// Outside returns the first file, sorted, that the plan could read and that is not in a folder, by
-// absolute path without links; "" if there is none.
+// Outside returns the first file in lexical order that the plan can read and that is not in the folder dir,
+// or "" if there is none. Both are absolute paths without symbolic links.
 func (s Sources) Outside(dir string) string {
 	for _, file := range slices.Sorted(maps.Keys(s.received)) {
 		if name, err := filepath.Rel(dir, file); err != nil || !filepath.IsLocal(name) {
@@ -64,21 +65,21 @@ func (s Sources) Outside(dir string) string {
 	return ""
 }
 
-// An Outcome is what an apply of a plan would do.
+// An Outcome describes the effect that an apply of a plan would have.
 type Outcome struct {
-	// Complete is set if the plan covers the whole root; Reason is why it does not.
+	// Complete reports whether the plan covers the whole root. If it does not, Reason is the reason.
 	Complete bool
 	Reason   string
-	// Import, Add, Change and Destroy count the instances, as the CLI does.
+	// Import, Add, Change and Destroy are the numbers of instances, as the CLI counts them.
 	Import, Add, Change, Destroy int
-	// Actions describe the actions other than no-op, by address: "create", "delete", "replace",
-	// "forget", "update" or "update of name, cores".
+	// Actions maps addresses to descriptions of their actions other than no-op: "create", "delete",
+	// "replace", "forget", "update", or "update of name, cores".
 	Actions map[string]string
 }
 
-// NewEdit returns a loader of the root of another loader of this package, with the content of
-// edits for the files with these names in the folder of the root. ok is false if the other loader
-// makes no plans.
+// NewEdit returns an Edit of the root that the loader of plans. The keys of edits are names of files in the
+// folder of the root, and the values are their new content. ok is false if of is not a loader that makes
+// plans.
 func NewEdit(of declared.Loader, edits map[string][]byte) (e *Edit, ok bool) {
 	p, ok := of.(*plans)
 	if !ok {
@@ -97,14 +98,14 @@ func (e *Edit) History(ctx context.Context, revision string, claims []*model.Cla
 	return e.plans.History(ctx, revision, claims)
 }
 
-// Sources returns the files of the last Load, without the edits.
+// Sources returns the configuration files as the last Load read them, without the edits.
 func (e *Edit) Sources() Sources { return e.sources }
 
-// Outcome returns what an apply of the plan of the last Load would do.
+// Outcome returns the effect that an apply of the plan of the last Load would have.
 func (e *Edit) Outcome() Outcome { return e.outcome }
 
-// Generate returns the configuration of a live resource, as the CLI generates it for an import
-// block. It proves nothing.
+// Generate returns the configuration of a live resource, as the CLI generates it for an import block. The
+// caller must verify it with a plan.
 func (e *Edit) Generate(ctx context.Context, i mapping.Import) (text string, err error) {
 	p := e.plans
 	if p.repository == nil {
@@ -199,7 +200,7 @@ func attributesOf(i *plan.Instance) string {
 	return " of " + strings.Join(names, ", ")
 }
 
-// String returns the counts as the CLI prints them, and up to three of the actions.
+// String returns the counts in the format of the CLI, and up to three of the actions.
 func (o Outcome) String() string {
 	text := fmt.Sprintf("%d to import, %d to add, %d to change, %d to destroy", o.Import, o.Add, o.Change, o.Destroy)
 	var list []string

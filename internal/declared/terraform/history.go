@@ -23,15 +23,14 @@ var (
 	_ declared.Historian = (*states)(nil)
 )
 
-// History implements declared.Historian. A state records what was applied, not what
-// was declared, so every past is a gap.
+// History implements declared.Historian. A state contains applied values and no declared ones, so that
+// every Past has a Gap.
 func (s *states) History(_ context.Context, _ string, claims []*model.Claim) (model.History, error) {
 	return model.History{Pasts: gapped(claims, "a state does not record what was declared before")}, nil
 }
 
-// History implements declared.Historian. It evaluates the literal values in the
-// files of each commit. It does not run Terraform, because commits of other branches
-// are untrusted code.
+// History implements declared.Historian. It evaluates the literal values in the files of each commit. It
+// does not run Terraform, because the commits of other branches are untrusted code.
 func (p *plans) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
 	if p.repository == nil {
 		return model.History{Pasts: gapped(claims, "a plain folder keeps no history")}, nil

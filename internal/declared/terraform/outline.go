@@ -14,13 +14,16 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// An Outline lists the providers and the backend in the configuration files of a root, without its modules.
+// An Outline lists the providers and the backend in the configuration files of a root. It does not include
+// those of its modules.
 type Outline struct {
-	// Providers are the configured and required providers, sorted by name. A provider with several configurations has several entries.
+	// Providers are the configured and the required providers, sorted by name. A provider with several
+	// configurations has several entries.
 	Providers []ProviderOutline
-	// Backend is the type of the backend: "local" if there is no block, "cloud" for one of that name, and "" for a root of Terragrunt.
+	// Backend is the type of the backend: "local" if there is no backend block, "cloud" for a cloud block,
+	// and "" for a Terragrunt root.
 	Backend string
-	// Partial reports whether the block of the backend has no settings, which init is given instead.
+	// Partial reports whether the backend block is empty, so that init must be given its settings.
 	Partial bool
 }
 
@@ -28,7 +31,8 @@ type Outline struct {
 type ProviderOutline struct {
 	// Name is the last part of the provider's source address, such as "proxmox".
 	Name string
-	// Settings are the values of the arguments in OutlineSettings that the root sets to a text, or to a variable with a text as its default.
+	// Settings maps the names of arguments in OutlineSettings to their values, if the root sets them to a
+	// string, or to a variable whose default is a string.
 	Settings map[string]string
 }
 
@@ -37,8 +41,8 @@ func outlineSettings() []string {
 	return []string{"endpoint", "pm_api_url", "server_url", "cloud", "region", "profile", "config_context"}
 }
 
-// ReadOutline returns the outline of the root in a folder. A file that cannot be read or parsed is an error; the outline then has what the
-// other files contain.
+// ReadOutline returns the outline of the root in a folder. If a file cannot be read or parsed, ReadOutline
+// returns an error together with the outline of the other files.
 func ReadOutline(fsys fs.FS, dir string) (Outline, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {

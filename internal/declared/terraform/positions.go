@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Base returns the folder to which the positions of the claims of a root in a folder are relative: the top of its git work
-// tree, or the folder that contains the root.
+// Base returns the folder to which the positions of claims of the root in dir are relative: the top of its
+// git work tree, or, outside of a work tree, the folder that contains the root.
 func Base(dir string) string {
 	if top := gitrepo.TopOf(dir); top != "" {
 		return top

@@ -19,8 +19,8 @@ const maxPlan = 256 << 20
 // notJSON is the next step for a file that is not the JSON of a plan.
 const notJSON = "write it with: terraform show -json tfplan > tfplan.json (or tofu)"
 
-// ReadPlan reads the output of `terraform show -json` for a plan file. Values that the plan or
-// its providers mark as sensitive are sealed. name is the declaration of the plan, or "".
+// ReadPlan reads the output of `terraform show -json` for a plan file. It seals values that the plan or its
+// providers mark as sensitive. name is the name of the plan's declaration, or "".
 func ReadPlan(r io.Reader, name string, sealer model.Sealer) (preview.Plan, error) {
 	p, err := decodePlan(r)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// IsRoot reports whether dir is a folder with configuration files of Terraform, OpenTofu or
-// Terragrunt. Files in its subfolders do not count.
+// IsRoot reports whether dir is a folder that directly contains configuration files of Terraform, OpenTofu
+// or Terragrunt. It returns false without an error if dir does not exist.
 func IsRoot(dir string) (bool, error) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
@@ -78,7 +78,8 @@ func readBounded(fsys fs.FS, name string) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, maxConfiguration))
 }
 
-// IsConfiguration reports whether a path has the name of a configuration file of a root.
+// IsConfiguration reports whether the base name of file is that of a configuration file of Terraform,
+// OpenTofu or Terragrunt.
 func IsConfiguration(file string) bool {
 	name := filepath.Base(file)
 	if name == "terragrunt.hcl" || name == "terragrunt.hcl.json" {
@@ -87,5 +88,5 @@ func IsConfiguration(file string) bool {
 	return slices.ContainsFunc([]string{".tf", ".tf.json", ".tofu", ".tofu.json"}, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
-// IsState reports whether a path has the extension of a state file.
+// IsState reports whether file has the extension of state files.
 func IsState(file string) bool { return filepath.Ext(file) == ".tfstate" }

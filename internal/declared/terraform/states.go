@@ -35,8 +35,8 @@ func newStates(l *loader) (*states, error) {
 	return s, nil
 }
 
-// Load implements declared.Loader. A state that cannot be read is a problem of the declaration. If
-// no state can be read, Load returns an error.
+// Load implements declared.Loader. It reports a state that cannot be read as a problem of the declaration.
+// If it can read no state, Load returns an error.
 func (s *states) Load(ctx context.Context) (model.Declaration, error) {
 	r, err := s.newReading()
 	if err != nil {

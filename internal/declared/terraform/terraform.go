@@ -1,6 +1,5 @@
-// Package terraform reads declarations that are Terraform or OpenTofu roots. The plan engine
-// determines declared, recorded and live values with a plan. The state engine reads recorded values
-// from states.
+// Package terraform implements declarations of Terraform and OpenTofu roots. The plan engine determines
+// declared, recorded and live values from a plan. The state engine reads recorded values from states.
 package terraform
 
 import (

@@ -16,12 +16,13 @@ import (
 	"testing"
 )
 
-// A Repository is a bare repository, and a server of it over https.
+// A Repository is a bare repository that is served over https.
 type Repository struct {
 	t testing.TB
 	// Dir is the folder of the repository.
 	Dir string
-	// URL and CAFile are the address and the authority of the server, whose user is "git".
+	// URL is the address of the server, whose user is "git". CAFile is the path of its certificate
+	// authority.
 	URL, CAFile string
 
 	backend http.Handler
@@ -30,7 +31,7 @@ type Repository struct {
 	before  func(*http.Request)
 }
 
-// New returns an empty repository.
+// New returns an empty repository, which is removed at the end of the test.
 func New(t testing.TB) *Repository {
 	t.Helper()
 	root := t.TempDir()
@@ -60,7 +61,7 @@ func environment(home string) []string {
 	return []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=" + home, "LC_ALL=C", "PATH=" + os.Getenv("PATH")}
 }
 
-// Git returns the output of a git command in the repository.
+// Git runs a git command in the repository and returns its output. If the command fails, the test fails.
 func (r *Repository) Git(args ...string) string {
 	r.t.Helper()
 	c := exec.CommandContext(r.t.Context(), "git", args...) //nolint:gosec // arguments of a test
@@ -74,13 +75,13 @@ func (r *Repository) Git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Commit adds a commit with a file to a branch, as another program does.
+// Commit commits a file to a branch, as another program would do.
 func (r *Repository) Commit(branch, file, content string) {
 	r.t.Helper()
 	r.Commits(branch, file, content)
 }
 
-// Commits adds a commit with a file to a branch for each content, as another program does.
+// Commits commits each of the contents of a file to a branch, as another program would do.
 func (r *Repository) Commits(branch, file string, contents ...string) {
 	r.t.Helper()
 	parent := ""
@@ -100,7 +101,7 @@ func (r *Repository) Commits(branch, file string, contents ...string) {
 	}
 }
 
-// Hook writes a hook of the repository, a script of a shell.
+// Hook installs a shell script as a hook of the repository.
 func (r *Repository) Hook(name, script string) {
 	r.t.Helper()
 	if err := os.WriteFile(filepath.Join(r.Dir, "hooks", name), []byte("#!/bin/sh\n"+script), 0o755); err != nil { //nolint:gosec // git runs it
@@ -115,8 +116,8 @@ func (r *Repository) Require(token string) {
 	r.token = token
 }
 
-// Before makes the server call a function before it answers a request. It may wait for the end of
-// the context of the request.
+// Before makes the server call a function before it handles a request. The function may block until the
+// context of the request ends.
 func (r *Repository) Before(call func(*http.Request)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

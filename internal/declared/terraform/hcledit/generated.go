@@ -15,7 +15,7 @@ import (
 const generatedName = "generated.tf"
 
 // WithoutEmpty returns the resource blocks of generated configuration without comments, and without
-// arguments and nested blocks that are null or empty.
+// arguments and nested blocks that are null or empty. It returns an error if text cannot be parsed.
 func WithoutEmpty(text []byte) ([]byte, error) {
 	return rewrite(text, func(a *hclsyntax.Attribute) bool {
 		v, ok := literal(a.Expr)
@@ -23,9 +23,9 @@ func WithoutEmpty(text []byte) ([]byte, error) {
 	}, func(*hclsyntax.Block) bool { return false })
 }
 
-// WithoutLines returns the resource blocks of generated configuration without the arguments and the
-// nested blocks that begin on some lines, and without nested blocks that are empty then. If there
-// are none, it is an error.
+// WithoutLines returns the resource blocks of generated configuration without the arguments that include
+// one of the lines, and without the nested blocks that begin on one. It also removes nested blocks that
+// become empty. If there is nothing to remove, WithoutLines returns an error.
 func WithoutLines(text []byte, lines []int) ([]byte, error) {
 	removed := false
 	on := func(start, end int) bool {

@@ -1,6 +1,6 @@
-// Package hcledit sets and removes arguments of resource blocks in Terraform files. It changes only
-// the text of these arguments: comments, order and layout of the rest stay byte for byte. Only
-// literals in a block of the root module are edited.
+// Package hcledit sets and removes arguments of resource blocks in Terraform files. It changes only the
+// text of these arguments, and leaves comments, order and layout as they are. It can edit only literals, in
+// blocks of the root module.
 package hcledit
 
 import (
@@ -18,28 +18,28 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Change sets the argument at Path to Value, or removes it if Value is nil. Was is the value that
-// the file has; nil if it has none.
+// A Change sets the argument at Path to Value, or removes it if Value is nil. Was is the current value in
+// the file, or nil if the argument is not set.
 type Change struct {
 	Path       string
 	Was, Value *model.Value
 }
 
-// ErrUnsupported is why an edit of text is not possible although the file can be read.
+// ErrUnsupported is returned if the file can be read, but does not allow the edit.
 var ErrUnsupported = errors.New("edit it by hand")
 
 func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrUnsupported)
 }
 
-// IsSource reports whether a file of a root's folder can have blocks in native syntax.
+// IsSource reports whether a file with the given name can contain blocks in native syntax.
 func IsSource(name string) bool {
 	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
 }
 
-// Resource changes arguments of the resource at an address in the files of a root's folder, by
-// their names. It returns the name of the file that has the block, and its new content. Files that
-// cannot be parsed are an error.
+// Resource applies changes to the resource at an address. files maps the names of the files in the folder
+// of a root to their content. Resource returns the name and the new content of the file that contains the
+// resource block. It returns an error if a file cannot be parsed.
 func Resource(files map[string][]byte, address string, changes []Change) (name string, edited []byte, err error) {
 	if err := plainAddress(address); err != nil {
 		return "", nil, err
@@ -167,7 +167,8 @@ func reread(name string, edited []byte, address string, steps []fieldpath.Step, 
 	return nil
 }
 
-// Has reports whether a file in native syntax has the block of a resource.
+// Has reports whether one of the files in native syntax contains the block of the resource at an address.
+// It ignores files that cannot be parsed.
 func Has(files map[string][]byte, address string) bool {
 	for name, text := range files {
 		if block, err := find(name, text, address); err == nil && block != nil {

@@ -11,13 +11,15 @@ import (
 	"strings"
 )
 
-// Options configure which files of a root are read.
+// Options are options for reading a root.
 type Options struct {
-	// Within is the folder outside of which no file is read, neither through a link; "" means the root.
+	// Within is the folder outside of which no file is read, including files to which symbolic links refer.
+	// "" means the root.
 	Within string
-	// VarFiles set the variables of the root, in addition to its own files. Their paths are inside the root, or absolute.
+	// VarFiles are variable files in addition to those that Terraform loads automatically. Their paths are
+	// relative to the root, or absolute.
 	VarFiles []string
-	// Tofu reads the files named .tofu, which only OpenTofu does.
+	// Tofu reports whether to read .tofu files, which only OpenTofu reads.
 	Tofu bool
 }
 
@@ -31,7 +33,7 @@ type Root struct {
 	modules map[string]*module
 }
 
-// New returns the root in folder dir.
+// New returns the root in the folder dir. It does not read any files.
 func New(dir string, o Options) *Root {
 	o.Within = cmp.Or(o.Within, dir)
 	target, err := filepath.EvalSymlinks(o.Within)
@@ -41,10 +43,10 @@ func New(dir string, o Options) *Root {
 	return &Root{Options: o, dir: dir, within: target, modules: map[string]*module{}}
 }
 
-// Files returns the files that define the resource at an address, as sorted paths from the root:
-// the file of its block, the files that set the variables and locals which the block uses, and the
-// files that call its modules. It returns no files if there is no such block: the block was
-// removed, and the remaining files do not show by which commit.
+// Files returns the paths, relative to the root and sorted, of the files that define the resource at an
+// address: the file with its block, the files that set the variables and locals that the block uses, and
+// the files that call its modules. It returns nil if the resource has no block, because the remaining files
+// do not show which commit removed it.
 func (r *Root) Files(address string) []string {
 	found := map[string]bool{}
 	for _, s := range r.steps(address) {
@@ -53,15 +55,15 @@ func (r *Root) Files(address string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// A Position is a line of a file; the path is from the root.
+// A Position is a line of a file. The path of the file is relative to the root.
 type Position struct {
 	File string
 	Line int
 }
 
-// Position returns the position of the block of the resource or check at an address. If the block is in a module
-// whose files are not read, it is that of the innermost module call whose file is. ok is false if there is no
-// such block.
+// Position returns the position of the block of the resource or check at an address. If the block is in a
+// module whose files are not read, it returns the position of the innermost module call that can be read.
+// ok is false if there is neither.
 func (r *Root) Position(address string) (at Position, ok bool) {
 	steps := r.steps(address)
 	if len(steps) == 0 {

@@ -1,7 +1,6 @@
-// Package literal evaluates the values that a Terraform configuration sets for a
-// resource, as far as the files alone determine them: literals, and expressions over
-// variables and locals with literal values. It does not run Terraform, and does not
-// use providers, data sources or the environment.
+// Package literal evaluates the values that a Terraform configuration sets for a resource, if its files
+// alone determine them: literals, and expressions of variables and locals with literal values. It does not
+// run Terraform, and does not use providers, data sources or environment variables.
 package literal
 
 import (
@@ -17,36 +16,34 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options determine how variables of the root module are set in addition to its own files.
+// Options determine the values of variables of the root module, in addition to its own files.
 type Options struct {
-	// VarFiles are files of values inside the root, in the order in which
-	// Terraform is given them.
+	// VarFiles are variable files inside the root, in the order in which they are passed to Terraform.
 	VarFiles []string
-	// Foreign reports whether something other than the files, such as the environment
-	// or a command-line option, may set a variable. The value of such a variable is
-	// unknown.
+	// Foreign reports whether a source other than the files, such as the environment or a command-line
+	// option, may set a variable. The value of such a variable is unknown.
 	Foreign func(variable string) bool
 }
 
-// A Presence is whether a configuration declares an instance.
+// A Presence reports whether a configuration declares an instance.
 type Presence uint8
 
-// The presences. Maybe is an instance whose block exists, but whose count or
-// for_each is not known.
+// The values of a Presence. Maybe means that the resource block exists, but that its count or for_each is
+// unknown.
 const (
 	Absent Presence = iota
 	Present
 	Maybe
 )
 
-// A Resource is what a configuration sets for one instance of a resource.
+// A Resource contains the values that a configuration sets for one instance of a resource.
 type Resource struct {
 	Presence Presence
-	// Value maps the attributes that are set to their values, and the types of nested
-	// blocks to lists of such maps. A null attribute is left out.
+	// Value maps attributes to their values, and types of nested blocks to lists of such maps. It does not
+	// contain null attributes.
 	Value model.Value
-	// Unknown are the paths below which the value is unknown: field names and list
-	// positions. An empty path stands for the whole Value.
+	// Unknown are the paths of unknown values: field names and list positions. Values below such a path are
+	// also unknown. An empty path means the whole Value.
 	Unknown [][]string
 	// Secret are the paths of values that come from sensitive variables.
 	Secret [][]string
@@ -55,8 +52,8 @@ type Resource struct {
 // unknown returns a resource that may exist and whose value is unknown.
 func unknown() Resource { return Resource{Presence: Maybe, Unknown: [][]string{{}}} }
 
-// A Root is the configuration of one root module at one commit. It reads each
-// folder once and is not safe for concurrent use.
+// A Root is the configuration of a root module at one commit. It reads each folder once. It is not safe for
+// concurrent use.
 type Root struct {
 	files   fs.FS
 	dir     string
@@ -65,15 +62,14 @@ type Root struct {
 	modules map[string]*module
 }
 
-// NewRoot returns the root module in folder dir of files, "." for their top.
-// Roots of several commits share a parser.
+// NewRoot returns the root module in the folder dir of files; "." is their top. The roots of several
+// commits can share a parser.
 func NewRoot(files fs.FS, dir string, o Options, p *Parser) *Root {
 	return &Root{files: files, dir: path.Clean(dir), options: o, parser: p, modules: map[string]*module{}}
 }
 
-// Resource evaluates the instance at an address such as
-// module.net["a"].lab_server.web[0]. An error means that the files of a module
-// that the address leads through cannot be read or parsed.
+// Resource evaluates the instance at an address such as module.net["a"].lab_server.web[0]. It returns an
+// error if the files of a module in the address cannot be read or parsed.
 func (r *Root) Resource(address string) (Resource, error) {
 	a, err := parseAddress(address)
 	if err != nil {

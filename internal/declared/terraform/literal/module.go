@@ -28,7 +28,7 @@ type module struct {
 	err error
 }
 
-// MaxFile bounds the files that are read, in bytes.
+// MaxFile is the maximum size of the files that are read, in bytes.
 const MaxFile = 4 << 20
 
 // The bounds of one root: module folders, entries of one folder, and bytes of its files.

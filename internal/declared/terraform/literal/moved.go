@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Former returns the addresses that moved blocks move to the given address. It reads
-// the moved blocks of the root module and of the modules in the address.
+// Former returns the addresses from which moved blocks move a resource to the given address. It reads the
+// moved blocks of the root module and of the modules in the address.
 func (r *Root) Former(address string) []string {
 	a, err := parseAddress(address)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// A Parser parses files. It keeps its results, because most files are the same at
-// most commits, and because the roots of these commits need them. When they take too much
-// memory, it parses no more. It is not safe for concurrent use.
+// A Parser parses files and caches the results, because most files do not change between commits. When the
+// cache exceeds its memory limit, the Parser returns errors for further files. It is not safe for
+// concurrent use.
 type Parser struct {
 	parsed map[parsedKey]parsed
 	// cost is what the results take, in bytes.
@@ -37,7 +37,7 @@ const (
 	maxModulesKept = 500
 )
 
-// NewParser returns a Parser.
+// NewParser returns a Parser with an empty cache.
 func NewParser() *Parser {
 	return &Parser{parsed: map[parsedKey]parsed{}, modules: map[[sha256.Size]byte]*module{}}
 }

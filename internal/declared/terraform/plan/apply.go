@@ -23,37 +23,37 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
-// An Effect is what an apply of a root would do.
+// An Effect describes the effect that an apply of a root would have.
 type Effect struct {
-	// Result is read as planned (Input.AsPlanned): Declared and Live of an instance differ where the apply changes a
-	// value.
+	// Result is read with Input.AsPlanned: Declared and Live of an instance differ where the apply changes
+	// a value.
 	Result
-	// Hindrance is why the plan must never be applied; "" if nothing is in the way.
+	// Hindrance is the reason why the plan must not be applied, or "" if it may be applied.
 	Hindrance string
-	// Content is the digest of the plan and of the state that it starts from. Plans with the same Content do the same to
-	// the same state and the same live objects.
+	// Content is a digest of the plan and of the state on which it is based. Plans with equal Content make
+	// the same changes to the same state and the same live objects.
 	Content string
-	// Lineage identifies the state.
+	// Lineage is the lineage of the state, which identifies it.
 	Lineage string
-	// Tool is the program that made the plan: "Terraform 1.11.4".
+	// Tool is the name and version of the program that made the plan: "Terraform 1.11.4".
 	Tool string
 }
 
-// An ApplyError is the error of an apply that was permitted.
+// An ApplyError is the error of an apply that permit allowed.
 type ApplyError struct {
 	Err error
-	// Unchanged is set if nothing was changed.
+	// Unchanged reports whether it is certain that nothing was changed.
 	Unchanged bool
 }
 
-// Error returns the text of Err.
+// Error returns the message of Err.
 func (e *ApplyError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *ApplyError) Unwrap() error { return e.Err }
 
-// Look returns what an apply of a root would do. It does not lock the state. The plan has secrets in clear: it is only
-// written to a memory file system, and is removed afterwards.
+// Look returns the effect that an apply of a root would have. It does not lock the state. The plan contains
+// secrets in plain text: Look writes it only to an in-memory file system, and deletes it.
 func Look(ctx context.Context, o Options) (e Effect, err error) {
 	err = applying(ctx, o, func(ctx context.Context, r *runner) error {
 		_, _, e, err = r.effect(ctx)
@@ -65,9 +65,10 @@ func Look(ctx context.Context, o Options) (e Effect, err error) {
 // applyGrace is how long an interrupted apply has to finish what it is doing and to save the state.
 const applyGrace = 10 * time.Second
 
-// Apply makes a plan of a root as Look does, with the state locked, and passes it to permit. If permit returns nil, and
-// the state is still the one of the plan, Apply carries the plan out at once. An error of permit is returned as it is.
-// After permit returned nil, nothing was changed only if the error is an *ApplyError with Unchanged.
+// Apply plans a root as Look does, but with the state locked, and calls permit with the effect. If permit
+// returns nil, and the state has not changed since the plan, Apply applies the plan. It returns an error of
+// permit unchanged. If permit returned nil and Apply fails, it is certain that nothing was changed only if
+// the error is an *ApplyError with Unchanged set.
 func Apply(ctx context.Context, o Options, permit func(context.Context, Effect) error) error {
 	o.locks, o.Grace = true, cmp.Or(o.Grace, applyGrace)
 	return applying(ctx, o, func(ctx context.Context, r *runner) error {

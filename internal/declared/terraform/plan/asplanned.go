@@ -26,8 +26,8 @@ func (r *reader) asPlanned(i *Instance, n sides, unknown any) model.Value {
 	return k.node(n, unknown)
 }
 
-// KnownAfterApply is the declared value of an attribute whose value is unknown until an apply, and
-// of which no earlier value is recorded. Terraform prints it so.
+// KnownAfterApply is the declared value of an attribute whose value is unknown until an apply and has no
+// recorded value. Terraform displays such values in the same way.
 const KnownAfterApply = "(known after apply)"
 
 // unknownFields returns the part of after_unknown for an object without any known attribute.

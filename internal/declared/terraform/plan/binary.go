@@ -36,13 +36,14 @@ func (o Options) binary() (path string, terragrunt bool, err error) {
 	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, set binary, or use engine: state")
 }
 
-// ReadsTofu reports whether the CLI may read files named .tofu, which only OpenTofu does. It is true if the CLI is not known.
+// ReadsTofu reports whether the CLI may read .tofu files, which only OpenTofu reads. It returns true if it
+// is unknown which CLI runs.
 func (o Options) ReadsTofu() bool {
 	path, _, err := o.binary()
 	return err != nil || !strings.HasPrefix(filepath.Base(path), "terraform")
 }
 
-// CheckInstalled returns an error if none of the programs that plan is on PATH.
+// CheckInstalled returns an error if none of terraform, tofu and terragrunt is on PATH.
 func CheckInstalled() error {
 	for _, name := range []string{"terraform", "tofu", "terragrunt"} {
 		if _, err := exec.LookPath(name); err == nil {

@@ -98,7 +98,7 @@ type exitError struct {
 	stderr string
 }
 
-// Error returns the status. It does not contain the output, which may have secrets.
+// Error returns the exit status. It omits the output, which may contain secrets.
 func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 
 // run calls f, which calls a method of terraform-exec, and returns when the CLI and all its child

@@ -13,16 +13,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Plan is the output of `show -json` for a plan file, with fields that package tfjson does not
-// have. Numbers are json.Number.
+// A Plan is the output of `show -json` for a plan file. It adds fields that tfjson.Plan lacks. Numbers are
+// decoded as json.Number.
 type Plan struct {
 	tfjson.Plan
-	// Errored is set for a partial plan, after an error.
+	// Errored reports whether the plan is partial, because planning failed.
 	Errored bool
 }
 
-// Decode decodes the output of `show -json`. It leaves out planned_values, which repeats the
-// changes.
+// Decode decodes the output of `show -json`. It skips planned_values, which repeats the changes.
 func Decode(r io.Reader) (*Plan, error) {
 	// The fields are listed because tfjson.Plan has its own UnmarshalJSON, which would not leave
 	// out any.

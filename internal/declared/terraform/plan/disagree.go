@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Disagrees returns the paths at which a is known and differs from the declared value of the plan.
-// Such values have other inputs than literals, such as an environment variable or a provider that
-// normalizes them.
+// Disagrees returns the paths of known values in a that differ from the declared values of the plan. Such
+// values depend on inputs other than literals, such as an environment variable, or a provider normalizes
+// them.
 func (f *Form) Disagrees(a Arranged) [][]model.Step {
 	c := &comparing{unknown: a.Unknown}
 	c.node(f.schema, a.Value, valueAt(f.declared), nil)

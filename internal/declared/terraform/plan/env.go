@@ -65,7 +65,8 @@ func (e *reservedError) Error() string {
 	return e.name + " is reserved for driftd; remove it"
 }
 
-// ReadEnvFile returns the variables in a file of Options.EnvFiles. Its errors contain no values.
+// ReadEnvFile returns the variables in a file in the format of Options.EnvFiles. Its errors do not contain
+// values.
 func ReadEnvFile(file string) (map[string]string, error) {
 	env, err := credential.ReadEnv(file)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Form converts the configuration of an instance at another commit to a tree that is comparable
-// with the trees of the instance. It is immutable.
+// A Form converts the configuration of an instance at another commit to a tree that can be compared with
+// the trees of the instance. It is immutable.
 type Form struct {
 	shape  *shape
 	marks  *marks
@@ -23,22 +23,23 @@ type Form struct {
 	writes func(path []string) bool
 }
 
-// Writes reports whether the planned configuration sets a top-level attribute or block, or may set
-// it.
+// Writes reports whether the planned configuration sets, or may set, the top-level attribute or block with
+// the given name.
 func (f *Form) Writes(name string) bool { return f == nil || f.writes([]string{name}) }
 
-// An Arranged is the declared value of an instance according to a configuration.
+// An Arranged is the declared value of an instance according to a configuration, as returned by
+// Form.Arrange.
 type Arranged struct {
-	// Value has the form of Instance.Declared, without the unknown values.
+	// Value has the structure of Instance.Declared. It does not contain unknown values.
 	Value model.Value
-	// Unknown are the paths below which Value is unknown. An empty path stands for
-	// the whole Value.
+	// Unknown are the paths of unknown values. Values below such a path are also unknown. An empty path
+	// means the whole Value.
 	Unknown [][]model.Step
 }
 
-// Arrange returns what a configuration declares, with a digest wherever the instance
-// has one. A value is unknown if it is not literal, if only the provider sets it, or
-// if the configuration omits it and the provider may fill it in.
+// Arrange returns the value that a configuration declares. Values that are digests in the instance are
+// digests in the result, too. A value is unknown if it is not literal, if only the provider sets it, or if
+// the configuration omits it and the provider may fill it in.
 func (f *Form) Arrange(written literal.Resource) Arranged {
 	if f.shape == nil || len(f.shape.fields) == 0 {
 		return unarranged()

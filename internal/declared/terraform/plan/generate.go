@@ -26,10 +26,10 @@ const maxGenerated = 1 << 20
 // not accept.
 const maxTrials = 8
 
-// Generate returns the configuration of the resource that an import block names, as the CLI
-// generates it from the live resource, without the arguments that have no value and those that the
-// provider does not accept as it generates them. The caller must prove by a plan that the result
-// changes nothing. Generate works on a private copy like Run.
+// Generate returns the configuration of the resource to which an import block refers, as the CLI generates
+// it from the live resource. It omits arguments without a value, and those that the provider generates but
+// does not accept. The caller must verify with a plan that the result changes nothing. Like Run, Generate
+// works on a private copy.
 func Generate(ctx context.Context, o Options, block string) (resource string, err error) {
 	cli, terragrunt, err := o.find()
 	switch {

@@ -5,13 +5,14 @@ import (
 	"runtime"
 )
 
-// A Limiter bounds the concurrent plans of a process, over all roots. Each plan uses one or two
-// cores and some hundred megabytes.
+// A Limiter limits the number of concurrent plans in a process, across all roots. Each plan uses one or two
+// cores and some hundred megabytes of memory.
 type Limiter struct {
 	plans chan struct{}
 }
 
-// NewLimiter returns a Limiter of n plans. If n is 0, the limit is the number of cores, at most two.
+// NewLimiter returns a Limiter that allows n concurrent plans. If n is 0, it allows one per core, and at
+// most two.
 func NewLimiter(n int) *Limiter {
 	if n <= 0 {
 		n = min(2, runtime.NumCPU())

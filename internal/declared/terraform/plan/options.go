@@ -10,38 +10,38 @@ import (
 
 // Options configure the plans of one root, or the pull of its state.
 type Options struct {
-	// Dir is the absolute path of the root. It is only read.
+	// Dir is the absolute path of the root. It is not modified.
 	Dir string
-	// Shown replaces Dir in messages. "" means Dir itself.
+	// Shown replaces Dir in messages. "" means Dir.
 	Shown string
-	// Within is the top of the Git work tree of Dir. Modules are only read from below it. "" means
-	// that there is none.
+	// Within is the top of the git work tree that contains Dir. Modules outside of it are not read. ""
+	// means that Dir is in no work tree.
 	Within string
-	// Absent are files that are missing below Within, by their path from there, with the reason. A
-	// plan that may read one of them fails.
+	// Absent maps missing files to the reasons, by their path below Within. A plan that may read one of
+	// them fails.
 	Absent map[string]error
-	// Edits are files of the private copy whose content differs from that in Dir, by their names in
-	// the root. A file that Dir does not have is added.
+	// Edits maps the names of files in the root to content that replaces theirs in the private copy. Files
+	// that do not exist in Dir are added.
 	Edits map[string][]byte
-	// Received is called with the path of each file and folder that the private copy received,
-	// without links in it. nil means that nothing is called.
+	// Received, if not nil, is called with the path of each file and folder that was copied to the private
+	// copy. The path contains no symbolic links.
 	Received func(path string, isDir bool)
 	// Binary is the path or name of the CLI. "" means the first of terraform and tofu on PATH, or
 	// terragrunt if Dir is a Terragrunt root.
 	Binary string
-	// Workspace is the workspace to select. "" means the selected one of Dir, or "default".
+	// Workspace is the name of the workspace. "" means the one that is selected in Dir, or "default".
 	Workspace string
 	// VarFiles are passed in order, followed by Vars, whose values may be of any JSON type.
 	VarFiles []string
 	Vars     map[string]any
-	// BackendConfig and BackendFiles complete a partial backend configuration. Without them, the
+	// BackendConfig and BackendFiles complete a partial backend configuration. If both are empty, the
 	// settings of the last init in Dir are used.
 	BackendConfig map[string]string
 	BackendFiles  []string
-	// EnvFiles set environment variables of the CLI and its providers (credential.ReadEnv). They
-	// are read at each run. Later files take precedence over earlier ones, and all of them over
-	// Env. Env sets further variables. PassEnv are the names of variables that are passed from
-	// driftd's own environment; a name that ends with * is a prefix. No other variables are passed.
+	// EnvFiles set environment variables of the CLI and its providers, in the format of credential.ReadEnv.
+	// They are read at each run. Later files take precedence over earlier ones, and all of them over Env,
+	// which sets further variables. PassEnv are the names of variables that are passed from driftd's own
+	// environment; a name that ends with * is a prefix. No other variables are passed.
 	EnvFiles []string
 	Env      map[string]string
 	PassEnv  []string
@@ -49,32 +49,32 @@ type Options struct {
 	CLIConfig string
 	// Home is the home folder of the CLI, for credential files. "" means an empty folder.
 	Home string
-	// Parallelism is the -parallelism option of the CLI. 0 means its default.
+	// Parallelism is the value of the -parallelism option of the CLI. 0 means the default of the CLI.
 	Parallelism int
-	// Timeout bounds one run: copy, init, plan and show. 0 means 15 minutes. Grace is the
-	// additional time for the CLI to stop by itself.
+	// Timeout is the maximum duration of one run: copy, init, plan and show. 0 means 15 minutes. Grace is
+	// the additional time that the CLI has to stop after an interrupt.
 	Timeout, Grace time.Duration
-	// Boxed runs the CLI in a box. It can then read only its own folders, the system's, and the
-	// files in these options. ReadPaths are additional readable files and folders.
+	// Boxed runs the CLI in a sandbox, in which it can read only its own folders, those of the system, and
+	// the files in these options. ReadPaths are additional readable files and folders.
 	Boxed     bool
 	ReadPaths []string
 	// WritePaths are additional files and folders that a boxed CLI may write to during an apply.
 	WritePaths []string
-	// MaxMemory bounds the memory of the CLI and all its child processes together, in bytes. 0
-	// means no bound.
+	// MaxMemory is the maximum memory of the CLI and all its child processes together, in bytes. 0 means no
+	// limit.
 	MaxMemory int64
-	// MemoryLimit is the GOMEMLIMIT of the CLI and of each provider ("1GiB"). "" means that it is
+	// MemoryLimit is the value of GOMEMLIMIT for the CLI and each provider ("1GiB"). "" means that it is
 	// not set.
 	MemoryLimit string
-	// Compare makes two more plans, without a refresh, of files that were not planned before: values in which they differ are
-	// Varying.
+	// Compare makes two more plans, without a refresh, of files that were not planned before. Values that
+	// differ between the plans are reported in Result.Varying.
 	Compare bool
 	// Policy restricts the root.
 	Policy policy.Policy
-	// CacheDir is a folder for the private copies, providers and schemas of this root only. The
-	// plan of another root must not write to it: it could replace the programs that this root runs.
+	// CacheDir is a folder for the private copies, providers and schemas of this root. Roots must not share
+	// it: the plan of another root could replace the programs that this root runs.
 	CacheDir string
-	// Limiter is shared by all roots.
+	// Limiter limits the number of concurrent plans. All roots share it.
 	Limiter *Limiter
 	Sealer  model.Sealer
 	// locks is set if the commands take the lock of the state.

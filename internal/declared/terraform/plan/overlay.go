@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Overlay replaces the declared attributes in whole. whole also has the attributes that only the
-// provider sets (see Instance.Whole). For unknown attributes, with has the values of whole, and
-// without has no values. It returns the paths of all unknown attributes.
+// Overlay replaces the declared attributes in whole. whole also contains the attributes that only the
+// provider sets (see Instance.Whole). For unknown attributes, with has the values of whole, and without has
+// no values. Overlay returns the paths of all unknown attributes.
 func (f *Form) Overlay(whole model.Value, a Arranged) (with, without model.Value, unknown [][]model.Step) {
 	if f.shape == nil || slices.ContainsFunc(a.Unknown, func(path []model.Step) bool { return len(path) == 0 }) {
 		return whole, model.MapOf(), [][]model.Step{{}}

@@ -14,19 +14,18 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
 )
 
-// A Pulled is a state that the CLI printed.
+// A Pulled is a state that the CLI printed. Text may contain secrets.
 type Pulled struct {
 	Text      string
 	Workspace string
-	// Tool is the program that printed the state: "terraform 1.11.4". The output of other versions
-	// may differ.
+	// Tool is the name and version of the program that printed the state: "terraform 1.11.4". Other
+	// versions may print a different output.
 	Tool string
 }
 
-// Pull reads the state of a root with `state pull`. It configures only the backend or cloud block:
-// it removes all other configuration from its private copy (workcopy.Reduce), and installs no
-// provider or module. Otherwise it works like Run. It takes no lock, and does not change an
-// existing state.
+// Pull reads the state of a root with `state pull`. It configures only the backend or cloud block: it
+// removes all other configuration from its private copy (workcopy.Reduce), and installs no providers or
+// modules. Otherwise it works like Run. It does not lock or modify the state.
 func Pull(ctx context.Context, o Options) (Pulled, error) {
 	cli, terragrunt, err := o.find()
 	switch {

@@ -13,43 +13,46 @@ import (
 
 // Input is the input of Read.
 type Input struct {
-	// Plan is the normal plan.
+	// Plan is the plan with a refresh.
 	Plan *Plan
-	// RefreshOnly is a plan that evaluates check blocks with live values. It is nil if Plan does.
+	// RefreshOnly is a refresh-only plan that evaluates check blocks with live values. It is nil if Plan
+	// evaluates them so.
 	RefreshOnly *Plan
-	// Schemas are the schemas of the used providers, or nil if they are unknown. Without them,
-	// lists are compared in order, and attributes that the configuration does not write are
-	// attributed to the provider.
+	// Schemas are the schemas of the providers in use, or nil if they are unknown. Without schemas, lists
+	// are compared in order, and attributes that the configuration does not set are attributed to the
+	// provider.
 	Schemas *Schemas
-	// Ignored are the ignore_changes, by the address of the resource in the configuration.
+	// Ignored maps the addresses of resources in the configuration to their ignore_changes.
 	Ignored map[string]Ignored
-	// Blocks are the blocks of each resource, by its address in the configuration. A resource
-	// without an entry may have any block.
+	// Blocks maps the addresses of resources in the configuration to their blocks. A resource without an
+	// entry may have any blocks.
 	Blocks map[string]Blocks
-	// Impure are the arguments with a function whose result is unknown in each plan ("timestamp"), by the address of the resource
-	// in the configuration. The function is "" if the argument only may depend on one.
+	// Impure maps the addresses of resources in the configuration to their arguments that call a function
+	// with a different result in each plan, such as "timestamp". Each argument is mapped to the function,
+	// or to "" if it is uncertain whether the argument depends on one.
 	Impure map[string]map[string]string
-	// JSON reports whether functions may have been overlooked in files in JSON.
+	// JSON reports whether the configuration contains files in JSON syntax, in which such functions may
+	// have been overlooked.
 	JSON bool
 	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
-	// AsPlanned is set to keep the trees as they are in the plan. Declared and Live then differ
-	// exactly where an apply changes a value, as far as the plan has the value. The instances have
-	// neither Whole nor Form.
+	// AsPlanned keeps the trees as they are in the plan. Declared and Live then differ exactly where an
+	// apply changes a value, as far as the plan contains the value. The instances have neither Whole nor
+	// Form.
 	AsPlanned bool
 }
 
-// Ignored holds the attributes that the lifecycle of a resource excludes from the plan.
+// Ignored contains the attributes that the lifecycle block of a resource excludes from plans.
 type Ignored struct {
-	// All is set if all attributes are ignored.
+	// All reports whether all attributes are ignored.
 	All bool
 	// Paths are the paths of attributes: "tags", or "disk", "0", "size".
 	Paths [][]string
 }
 
-// Blocks are facts about a resource's blocks that the configuration in a plan does not have.
+// Blocks describes the blocks of a resource, which the configuration in a plan does not contain.
 type Blocks struct {
-	// Names are the blocks at the top level. An attribute in block syntax has no expression in the
+	// Names are the types of the top-level blocks. An attribute in block syntax has no expression in the
 	// plan.
 	Names []string
 	// Dynamic are the paths of the dynamic blocks, without positions.
@@ -62,8 +65,8 @@ func (i Ignored) covers(path []string) bool {
 	})
 }
 
-// Read converts a plan to instances. It is pure and deterministic. The result is sorted, and its
-// sensitive values are digests.
+// Read converts a plan to instances, sorted by address. It is pure and deterministic. It uses sealer to
+// replace sensitive values by digests.
 func Read(in Input, sealer model.Sealer) Result {
 	r := newReader(in, sealer)
 	for _, c := range in.Plan.ResourceChanges {

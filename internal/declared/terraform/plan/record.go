@@ -39,7 +39,7 @@ func (r *runner) record(planFile string) (record model.StateRead, ok bool) {
 	return record, true
 }
 
-// StateAddress returns the address of the state of a root.
+// StateAddress returns the address of the state of a root in a workspace.
 func StateAddress(o *Options, workspace string) string {
 	return fmt.Sprintf("%s (workspace %s)", cmp.Or(o.Shown, o.Dir), workspace)
 }

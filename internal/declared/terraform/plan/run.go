@@ -36,18 +36,17 @@ const perLine = 4
 // An Output is the result of Run.
 type Output struct {
 	Result
-	// Tool is the program that made the plan: "Terraform 1.11.4".
+	// Tool is the name and version of the program that made the plan: "Terraform 1.11.4".
 	Tool string
 	// Notes are the dangerous parts of the root, sorted by place.
 	Notes []policy.Note
-	// States has the metadata of the state, if the plan has it.
+	// States contains the metadata of the state. It is empty if the plan has no state.
 	States []model.StateRead
 }
 
-// Run makes and reads a plan of a root. It waits for the limiter, works on a private copy, and
-// leaves no process, no lock, and no file outside of CacheDir. If the root cannot be planned at
-// all, the error has the reason and the next step, and no secrets. The errors of a partial plan are
-// in the Result.
+// Run plans a root and reads the plan. It waits for the limiter, works on a private copy, and leaves no
+// processes, locks, or files outside of CacheDir. If the root cannot be planned, Run returns an error with
+// the reason and the next step, and without secrets. If the plan is partial, its errors are in the Result.
 func Run(ctx context.Context, o Options) (Output, error) {
 	cli, terragrunt, err := o.find()
 	if err != nil {

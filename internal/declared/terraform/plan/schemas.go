@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Schemas are the schemas of the used resource types. A nil Schemas has no types.
+// Schemas are the schemas of the resource types in use. A nil Schemas contains no types.
 type Schemas struct {
 	types map[typeKey]*typeSchema
 }
@@ -22,8 +22,7 @@ type typeSchema struct {
 	schema *model.Schema
 }
 
-// DecodeSchemas decodes the output of `providers schema -json`. It decodes only the types in the
-// plan; the others are skipped at little cost.
+// DecodeSchemas decodes the output of `providers schema -json`. It skips the types that do not occur in p.
 func DecodeSchemas(r io.Reader, p *Plan) (*Schemas, error) {
 	var raw struct {
 		Schemas map[string]struct {

@@ -1,3 +1,3 @@
-// Package state reads Terraform and OpenTofu states of format 4, encrypted ones included, one
-// instance at a time. It only parses; package backend fetches states.
+// Package state parses Terraform and OpenTofu states of format 4, including encrypted ones, one instance at
+// a time. It does not fetch states; package backend does.
 package state

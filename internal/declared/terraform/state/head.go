@@ -11,8 +11,8 @@ const maxHead = 64 << 10
 // errHeadEnd ends ReadHead at the content of a state.
 var errHeadEnd = errors.New("end of head")
 
-// ReadHead reads the metadata that stands before the content of a state. Hash is empty. The metadata of an encrypted state
-// lacks the version of the program.
+// ReadHead reads the metadata that precedes the content of a state. In the result, Hash is empty. For an
+// encrypted state, TerraformVersion is empty.
 func ReadHead(r io.Reader) (*State, error) {
 	d := &document{decoder: newDecoder(io.LimitReader(r, maxHead))}
 	stop := func() error { return errHeadEnd }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A Provider is a provider configuration. The default registries of Terraform and OpenTofu are
-// equal.
+// A Provider identifies a provider configuration. The default registries of Terraform and OpenTofu count as
+// the same.
 type Provider struct {
 	// Host is the host of the registry, or "" for the default registry of either program.
 	Host string
-	// Namespace is "" if a state of Terraform 0.12 does not contain it.
+	// Namespace is "" for a state of Terraform 0.12 that does not contain it.
 	Namespace string
 	Type      string
-	// Alias is "" for the default configuration.
+	// Alias is the alias of the configuration, or "" for the default configuration.
 	Alias string
 }
 

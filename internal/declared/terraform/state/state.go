@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// DefaultMaxBytes is the default of Options.MaxBytes.
+// DefaultMaxBytes is the default of Options.MaxBytes, in bytes.
 const DefaultMaxBytes = 1 << 30
 
 // Options are the options of Read.
@@ -21,18 +21,18 @@ type Options struct {
 	// Passphrases decrypt a state that OpenTofu encrypted with key provider pbkdf2 and method
 	// aes_gcm. They are tried in order.
 	Passphrases []string
-	// MaxBytes bounds the state, in bytes. 0 means DefaultMaxBytes.
+	// MaxBytes is the maximum size of the state, in bytes. 0 means DefaultMaxBytes.
 	MaxBytes int64
 }
 
-// A State holds the metadata of a state.
+// A State contains the metadata of a state.
 type State struct {
 	// TerraformVersion is the version of the program that last wrote the state.
 	TerraformVersion string
 	Lineage          string
 	Serial           int64
-	// Hash is the SHA-256 of the content, in hex. For an encrypted state, it is that of the
-	// decrypted content, so that a new key does not change it.
+	// Hash is the SHA-256 digest of the content, in hexadecimal. For an encrypted state, it is the digest
+	// of the decrypted content, which a change of the key does not affect.
 	Hash string
 }
 
@@ -51,32 +51,32 @@ var version = regexp.MustCompile(`^[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}(-[0-9A-Za-
 // An Instance is an instance of a resource or of a data source in a state, or a deposed object that
 // is to be destroyed.
 type Instance struct {
-	// Address is the address as Terraform prints it: module.m["a"].disk.data[0]. A deposed object
-	// has the address of its replacement.
+	// Address is the address in the format of Terraform: module.m["a"].disk.data[0]. A deposed object has
+	// the address of its replacement.
 	Address string
-	// Module is the part of the address before the resource, or "".
+	// Module is the part of the address before the resource. It is "" in the root module.
 	Module string
-	// Data is set for a data source.
+	// Data reports whether the instance is one of a data source.
 	Data bool
 	Type string
 	Name string
 	// Key is the part of the address after the name: "", "[0]" or ["a"].
 	Key      string
 	Provider Provider
-	// Deposed is the key of an object that is to be destroyed, or "".
+	// Deposed is the key of a deposed object, or "" for a current object.
 	Deposed string
 	// Attributes is a map. Sensitive values are sealed. Dynamic values are stored without their
 	// types.
 	Attributes model.Value
-	// Flat is set if Attributes were written by Terraform 0.11 and not refreshed since. All scalars
+	// Flat reports whether Terraform 0.11 wrote Attributes and no later version refreshed them. All scalars
 	// are then strings.
 	Flat bool
 }
 
-// Read reads a state and calls each for every instance, in the order of the state. It holds one
-// instance at a time, so that the memory barely grows with the state; only an encrypted state is
-// held as a whole. If Read returns an error, the instances so far must be discarded. An error of
-// each ends the reading and is returned unchanged. No error contains a value of the state.
+// Read reads a state and calls each for every instance, in the order of the state. It keeps one instance at
+// a time in memory, but the whole content of an encrypted state. If Read returns an error, the caller must
+// discard the instances that it received. An error of each ends the read and is returned unchanged. Errors
+// do not contain values of the state.
 func Read(ctx context.Context, r io.Reader, o Options, each func(Instance) error) (*State, error) {
 	outer, err := read(ctx, r, o, each)
 	switch {

@@ -1,7 +1,7 @@
-// Package syntax parses files of Terraform, OpenTofu and Terragrunt. Anyone who can push to a
-// repository can change these files. The parser and the evaluator of HCL recurse for each bracket
-// and operator, and Go cannot recover from a stack overflow. A file that is nested too deeply is
-// therefore an error.
+// Package syntax parses files of Terraform, OpenTofu and Terragrunt. It treats them as untrusted, because
+// everyone with push access to a repository can change them. The parser and the evaluator of HCL recurse
+// for each bracket and operator, and Go cannot recover from a stack overflow. Therefore the package returns
+// an error for a file that is nested too deeply.
 package syntax
 
 import (
@@ -36,12 +36,12 @@ var (
 	errSize  = errors.New("too large")
 )
 
-// IsBound reports whether an error is about a text that may be valid but was not parsed because it
-// is nested too deeply or would take too much memory.
+// IsBound reports whether err means that a text, which may be valid, was not parsed because it is nested
+// too deeply or would take too much memory.
 func IsBound(err error) bool { return errors.Is(err, errDepth) || errors.Is(err, errSize) }
 
-// Cost returns the approximate maximum of the memory that the result of parsing a text takes, in
-// bytes. The name selects the syntax as for Parse.
+// Cost returns an estimate of the maximum memory that the result of parsing a text takes, in bytes. The
+// name of the file selects the syntax, as for Parse.
 func Cost(name string, text []byte) int { return 2*len(text) + costOfToken*tokens(name, text) }
 
 // costOfToken was measured.
@@ -79,8 +79,8 @@ func tokensJSON(text []byte) int {
 	return n
 }
 
-// Parse parses a file in native syntax, or in JSON syntax if its name ends in .json. An
-// error names the file and the line, and holds no value of the file.
+// Parse parses a file in native syntax, or in JSON syntax if its name ends in .json. Errors contain the
+// name of the file and the line, but no values.
 func Parse(name string, text []byte) (*hcl.File, error) {
 	if n := tokens(name, text); n > maxTokens {
 		return nil, fmt.Errorf("parse %s: %w: about %d tokens, more than the maximum of %d", name, errSize, n, maxTokens)
@@ -99,7 +99,8 @@ func Parse(name string, text []byte) (*hcl.File, error) {
 	return file, located(name, diags)
 }
 
-// IsOverride reports whether Terraform merges the blocks of a file into those of others.
+// IsOverride reports whether a file is an override file, whose blocks Terraform merges into those of other
+// files.
 func IsOverride(file string) bool {
 	name := strings.TrimSuffix(path.Base(file), ".json")
 	name = strings.TrimSuffix(name, path.Ext(name))
@@ -134,14 +135,14 @@ func ParseTemplate(text string) (hclsyntax.Expression, error) {
 	return e, located("template", diags)
 }
 
-// IsTemplate reports whether a string in JSON syntax is a template with expressions.
+// IsTemplate reports whether a string in JSON syntax is a template that contains expressions.
 func IsTemplate(text string) bool {
 	return strings.Contains(text, "${") || strings.Contains(text, "%{")
 }
 
-// Templates calls visit, unless it is nil, with each template of a file in JSON syntax that
-// can be parsed. It returns the errors of visit, and one for JSON that is too deeply nested
-// or has templates that are.
+// Templates calls visit with each template in a file in JSON syntax. It skips templates that cannot be
+// parsed. It returns the errors of visit, and an error if text is not JSON, or if it or a template is
+// nested too deeply. visit may be nil.
 func Templates(text []byte, visit func(hclsyntax.Expression) error) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -248,7 +249,7 @@ func (n *nesting) take(t hclsyntax.TokenType) {
 	}
 }
 
-// IsHuge reports whether a number written in decimal has a large exponent.
+// IsHuge reports whether a number in decimal notation has a large exponent.
 func IsHuge(number string) bool {
 	i := strings.IndexAny(number, "eE")
 	if i < 0 {

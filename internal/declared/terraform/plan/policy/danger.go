@@ -64,12 +64,12 @@ func dangerNames() []string {
 
 // A Block is a part of a configuration that a policy may refuse.
 type Block struct {
-	// Name is matched by patterns: "data.external", "provisioner.local-exec",
+	// Name is the name that patterns match: "data.external", "provisioner.local-exec",
 	// "provider.kubernetes.exec", "backend.http.address", "file.outside".
 	Name string
-	// Shown is the block as in the configuration: data "external" "who".
+	// Shown is the block as it appears in the configuration: data "external" "who".
 	Shown string
-	// Place is the file and the line: "main.tf:12". In JSON syntax, it may lack the line.
+	// Place is the file and the line: "main.tf:12". For JSON syntax, the line may be missing.
 	Place string
 }
 

@@ -1,9 +1,9 @@
-// Package policy decides which providers and modules a Terraform root may use, and which blocks it
-// must not have. A plan runs the code of its root with the rights of driftd
+// Package policy decides which providers and modules a Terraform root may use, and which blocks it must not
+// contain. A plan runs the code of its root with the privileges of driftd
 // (docs/decisions/0039-plans-of-many.md).
 //
-// Before checks the files of a root before the CLI runs. After checks the result of init before the
-// plan: init fetches providers, but only the plan runs them.
+// Before checks the files of a root before the CLI runs. After checks the result of init before the plan:
+// init fetches providers, but only the plan runs them.
 package policy
 
 import (
@@ -13,20 +13,21 @@ import (
 	"slices"
 )
 
-// A Policy is the set of restrictions on a root. The zero value has none.
+// A Policy restricts the providers, modules and blocks of a root. The zero value allows everything.
 type Policy struct {
-	// Providers and Modules are patterns of what the root may use. nil allows all.
+	// Providers and Modules are patterns of the providers and modules that the root may use. nil allows
+	// all.
 	Providers, Modules []string
-	// Refuse are names of dangers, or patterns of blocks.
+	// Refuse are the names of dangers, and patterns of blocks, that the root must not contain.
 	Refuse []string
 }
 
-// Enforced reports whether the policy restricts anything.
+// Enforced reports whether the policy has any restrictions.
 func (p Policy) Enforced() bool {
 	return p.Providers != nil || p.Modules != nil || len(p.Refuse) > 0
 }
 
-// Check returns an error for an invalid setting.
+// Check returns an error if a setting is invalid.
 func (p Policy) Check() error {
 	for _, pattern := range p.Providers {
 		if _, err := parseAddress(pattern); err != nil {
@@ -48,16 +49,16 @@ func (p Policy) Check() error {
 
 // A Root is a root to check.
 type Root struct {
-	// Dir is the private copy that the CLI runs in. Top is the folder of the copy of the
-	// repository; files outside of Top do not belong to the repository.
+	// Dir is the private copy of the root, in which the CLI runs. Top is the top folder of the copy of the
+	// repository. Files outside of Top do not belong to the repository.
 	Dir, Top string
 	// Shown replaces Dir in messages.
 	Shown string
-	// Data is TF_DATA_DIR.
+	// Data is the path of TF_DATA_DIR.
 	Data string
-	// BackendFiles complete the backend block. Relative paths are below the root.
+	// BackendFiles are files that complete the backend block. Relative paths are below the root.
 	BackendFiles []string
-	// Remembered also completes the backend block. It has the settings of an earlier init in
+	// Remembered are settings that also complete the backend block. An earlier init saved them in
 	// .terraform, which a repository may contain.
 	Remembered map[string]any
 }
@@ -69,8 +70,8 @@ type Note struct {
 	Text  string
 }
 
-// Before checks the root and the local modules that it calls. The error contains the block, the
-// file and the setting.
+// Before checks the root and the local modules that it calls. If the policy forbids a part, Before returns
+// an error with the block, the file and the setting.
 func (p Policy) Before(r Root) error {
 	s := r.local()
 	var found []violation
@@ -80,7 +81,8 @@ func (p Policy) Before(r Root) error {
 	return refusal(append(found, p.pluginsOf(s)...))
 }
 
-// After checks everything that init fetched and installed. It returns the dangerous parts, sorted.
+// After checks everything that init fetched and installed. It returns the dangerous parts, sorted by place.
+// If the policy forbids a part, After returns an error.
 func (p Policy) After(r Root) ([]Note, error) {
 	s, err := r.fetched()
 	if err != nil && p.Enforced() {

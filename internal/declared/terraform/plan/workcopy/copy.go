@@ -15,50 +15,50 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// Limits bound a copy.
+// Limits limit the size of a copy.
 type Limits struct {
 	Files int
 	Bytes int64
 }
 
-// ErrTooLarge is the error for a copy that exceeds its limits.
+// ErrTooLarge is returned if a copy exceeds its limits.
 var ErrTooLarge = errors.New("the folder is too large to copy")
 
-// ErrLeadsOut is the error for a link in a contained copy that leads out of the repository.
+// ErrLeadsOut is returned if a contained copy has a symbolic link that leads out of the repository.
 var ErrLeadsOut = errors.New("the link leads out of the repository, and allow or refuse is set")
 
-// A Source configures a copy.
+// A Source describes a root to copy.
 type Source struct {
-	// Root is the folder that the CLI runs in.
+	// Root is the folder in which the CLI runs.
 	Root string
-	// Within is the top of a Git repository, outside of which nothing is copied; "" means no limit.
-	// Whole copies all of it.
+	// Within is the top of a git repository, outside of which nothing is copied. "" means no restriction.
+	// Whole copies the whole repository.
 	Within string
 	Whole  bool
-	// Absent are files that are missing below Within, by slash-separated path from there, with the
-	// reason. Copy returns an error if one of them is in a folder that it copies.
+	// Absent maps missing files to the reasons, by slash-separated path below Within. Copy returns an error
+	// if one of them is in a folder that it copies.
 	Absent map[string]error
 	absent absences
-	// Except is a folder that is left out: driftd's own. Stateless leaves out the states of a root
-	// without a backend block: with another backend, init would migrate them.
+	// Except is a folder that is not copied: driftd's own. Stateless excludes the state files of a root
+	// without a backend block, because init would migrate them to another backend.
 	Except    string
 	Stateless bool
-	// Contained makes a link that leads out of Within, or out of Root without it, an error. It also
-	// leaves out test files, because init would fetch their modules, and plans do not read them.
-	// Sealed copies such a link as a link, because the authors of the root must not choose which
+	// Contained makes Copy return an error for a symbolic link that leads out of Within, or out of Root if
+	// Within is "". It also excludes test files: init would fetch their modules, and plans do not read
+	// them. Sealed copies such a link as a link, because the authors of the root must not choose which
 	// files driftd reads.
 	Contained, Sealed bool
 	Limits            Limits
-	// Received is called with the path of each file and folder that is copied, or that a sealed copy
-	// has a link to, without links in it. nil means that nothing is called.
+	// Received, if not nil, is called with the path of each file and folder that is copied, or to which a
+	// link in a sealed copy leads. The path contains no symbolic links.
 	Received func(path string, isDir bool)
 }
 
-// Copy copies a root and the folders that its modules need into the folder to. It returns the path
-// of the root in the copy. The relative paths of the folders do not change.
+// Copy copies a root and the folders that its modules need to the folder to. It returns the path of the
+// root in the copy. The folders keep their relative paths.
 //
-// Links are replaced by copies of their targets. Files that no CLI reads are left out: .git,
-// .terraform, Terragrunt's cache, lock infos and backups of states.
+// Copy replaces symbolic links by copies of their targets. It skips files that no CLI reads: .git,
+// .terraform, the cache of Terragrunt, and the lock infos and backups of states.
 func Copy(ctx context.Context, s Source, to string) (string, error) {
 	root, err := filepath.EvalSymlinks(s.Root)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s Source) folders(path string) []string {
 	return list
 }
 
-// Skips reports whether files and folders with the name are not copied.
+// Skips reports whether Copy skips files and folders with the given name.
 func Skips(name string) bool { return skipped(name) }
 
 func skipped(name string) bool {

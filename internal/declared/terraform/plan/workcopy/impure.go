@@ -8,17 +8,20 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// An Expression is what determines whether the value of an argument is the same in each plan.
+// An Expression describes whether the value of an argument is the same in each plan.
 type Expression struct {
-	// Impure are the functions in it whose results are unknown in each plan: "timestamp". Refers are the local values, variables,
-	// modules and their outputs, resources, and data sources in it: "local.now", "var.tags", "module.network.id", "lab_server.web".
+	// Impure are the functions in the expression whose results differ in each plan: "timestamp". Refers are
+	// the local values, variables, modules and their outputs, resources, and data sources in it:
+	// "local.now", "var.tags", "module.network.id", "lab_server.web".
 	Impure, Refers []string
 }
 
-// An Argument is an argument or a block of a resource, a data source or of a module call, a local value, or an output.
+// An Argument is an argument or block of a resource, a data source or a module call, or a local value or
+// output.
 type Argument struct {
-	// Of is the resource ("lab_server.web"), the data source ("data.lab_lookup.a"), the variables of a module call
-	// ("module.network.var"), "local", or "output".
+	// Of is the resource ("lab_server.web"), the data source ("data.lab_lookup.a"), the variables of a
+	// module call ("module.network.var"), "local", or "output". Name is the name of the argument, local
+	// value or output.
 	Of, Name string
 	Expression
 }

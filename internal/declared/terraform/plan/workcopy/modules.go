@@ -9,19 +9,19 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// An Installed is a module as init installed it.
+// An Installed is a module that init installed.
 type Installed struct {
-	// Key is the path of module calls: "network.subnets".
+	// Key is the path of module calls, such as "network.subnets".
 	Key string
-	// Dir is its folder, absolute or relative to the root.
+	// Dir is the folder of the module, absolute or relative to the root.
 	Dir string
 }
 
 // maxList bounds the list of modules, in bytes. 2,000 modules have about 1 MiB.
 const maxList = 16 << 20
 
-// Modules returns the modules in the list that init writes, except the root itself. A root without
-// modules has no list.
+// Modules returns the modules in the file list, which init writes, except the root itself. If the file does
+// not exist, because the root has no modules, Modules returns nil.
 func Modules(list string) ([]Installed, error) {
 	text, err := folder.ReadBounded(list, maxList)
 	if errors.Is(err, fs.ErrNotExist) {

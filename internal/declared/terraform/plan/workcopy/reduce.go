@@ -17,9 +17,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// Reduce removes from a private copy of a root all configuration that a CLI does not need to open
-// the state. It keeps the names of files, because these determine which files override others. It
-// removes the dependency lock file and test files. Its errors contain the file name and no values.
+// Reduce removes from a private copy of a root all configuration that a CLI does not need to open the
+// state. It keeps the names of the files, because they determine which files override others. It removes
+// the dependency lock file and test files. Its errors contain the file name, but no values.
 func Reduce(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

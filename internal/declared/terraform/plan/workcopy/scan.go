@@ -23,52 +23,54 @@ import (
 // maxFile bounds a parsed file, in bytes. Real configuration files are far smaller.
 const maxFile = 8 << 20
 
-// A Module holds the scanned configuration of one folder. Files that cannot be parsed are left out,
-// because the CLI reports their errors.
+// A Module contains the scanned configuration of one folder. It omits files that cannot be parsed, for
+// which the CLI reports an error.
 type Module struct {
-	// Dir is the folder.
+	// Dir is the path of the folder.
 	Dir string
-	// Backend is the type of the backend ("s3", "cloud"), or "". BackendSets are the attributes in
-	// its block with their constant strings; "" means that a value is not a constant string.
+	// Backend is the type of the backend ("s3", "cloud"), or "" if there is none. BackendSets maps the
+	// attributes of its block to their constant strings, or to "" if the value is not a constant string.
 	Backend     string
 	BackendSets map[string]string
 	// Required are the version constraints for the CLI.
 	Required []string
-	// Ignored are the ignore_changes of each resource ("lab_server.web").
+	// Ignored maps resources ("lab_server.web") to their ignore_changes.
 	Ignored map[string]Ignored
-	// Blocks are the blocks of each resource ("lab_server.web").
+	// Blocks maps resources ("lab_server.web") to their blocks.
 	Blocks map[string]Blocks
-	// Arguments are the arguments that call an impure function, or refer to what may depend on one.
+	// Arguments are the arguments that call an impure function, or that refer to values which may depend on
+	// one.
 	Arguments []Argument
-	// Reads reports whether a plan reads what neither the files nor the state have: a data source, the time of the plan, or
-	// what a function of a provider returns. It is set for JSON, in which functions are not found.
+	// Reads reports whether a plan reads data that is neither in the files nor in the state: a data source,
+	// the time of the plan, or the result of a provider's function. It is set if a file is in JSON syntax,
+	// in which functions are not found.
 	Reads bool
-	// JSON reports whether a file is in JSON. Its Arguments are not found.
+	// JSON reports whether a file is in JSON syntax. The arguments in such a file are not in Arguments.
 	JSON bool
-	// Unread is the error of a file that was left out although the CLI may read it: the file is too
-	// large or nested too deeply for driftd.
+	// Unread is the error of a file that was skipped although the CLI may read it, because it is too large
+	// or nested too deeply for driftd.
 	Unread error
-	// Outside are the paths with ".." in the files, as written, up to the first part that is not
+	// Outside are the paths in the files that contain "..", as written, up to the first part that is not
 	// constant.
 	Outside []string
 }
 
-// Ignored is the ignore_changes of one resource.
+// Ignored is the ignore_changes of a resource.
 type Ignored struct {
 	All   bool
 	Paths [][]string
 }
 
-// Blocks are the blocks in the configuration of one resource.
+// Blocks describes the blocks of a resource.
 type Blocks struct {
-	// Names are the blocks at the top level.
+	// Names are the types of the top-level blocks.
 	Names []string
-	// Dynamic are the paths of the dynamic blocks: "rule", or "rule", "filter". In JSON, any
-	// argument may be such a block, so they are all arguments.
+	// Dynamic are the paths of the dynamic blocks: "rule", or "rule", "filter". In JSON syntax, Dynamic
+	// contains all arguments, because each may be such a block.
 	Dynamic [][]string
 }
 
-// Scan reads the configuration files of a folder.
+// Scan reads the configuration files of a folder. It reports errors in Module.Unread.
 func Scan(dir string) Module {
 	m := Module{Dir: dir, Ignored: map[string]Ignored{}, Blocks: map[string]Blocks{}}
 	entries, err := os.ReadDir(dir)
@@ -87,7 +89,8 @@ func Scan(dir string) Module {
 	return m
 }
 
-// IsRoot reports whether a folder has configuration files.
+// IsRoot reports whether a folder directly contains configuration files. It returns false if the folder
+// cannot be read.
 func IsRoot(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
@@ -189,9 +192,8 @@ func constants(body hcl.Body) map[string]string {
 	return texts
 }
 
-// Constants returns the attributes in a file that completes a backend block, like
-// Module.BackendSets. For a file that cannot be read it returns none, because init reports the
-// error.
+// Constants returns the attributes in a file that completes a backend block, in the form of
+// Module.BackendSets. It returns nil if the file cannot be read or parsed, because init reports the error.
 func Constants(path string) map[string]string {
 	text, err := folder.ReadBounded(path, maxFile)
 	if err != nil {

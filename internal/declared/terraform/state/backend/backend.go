@@ -69,16 +69,15 @@ func openers() map[string]func(rest string, s Settings) (site, error) {
 	}
 }
 
-// Open returns the source at a location. A location is a file, a folder, a pattern of files, or a
-// URL:
+// Open returns the source at a location. A location is a file, a folder, a pattern of files, or a URL:
 //
 //	s3://bucket/key   gs://bucket/prefix   azurerm://account/container/key
 //	http://… https://…   pg://user@host/database   consul://host:port/path
 //	kubernetes://namespace/suffix   remote://host/organization/workspace
 //
-// In all but http, * matches any text without a slash and ? one character. In object stores, **
-// also matches slashes, and a location that ends with / matches all names below it that end with
-// .tfstate. Open does not connect to a server.
+// In all but http, * matches any text without a slash and ? one character. In object stores, ** also
+// matches slashes, and a location that ends with / matches all names below it that end with .tfstate. Open
+// does not connect to a server.
 func Open(location string, s Settings) (*Source, error) {
 	scheme, rest, found := strings.Cut(location, "://")
 	if !found {
@@ -132,8 +131,8 @@ func (s *Source) add(p pattern) {
 	}
 }
 
-// List returns the current addresses of the states of the location, sorted. It returns an error if
-// there are none. Names without a pattern are returned without a check that they exist.
+// List returns the current addresses of the states at the location, sorted. It returns an error if there
+// are none. For a location without a pattern, it does not check whether the states exist.
 func (s *Source) List(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -156,8 +155,8 @@ func (s *Source) List(ctx context.Context) ([]string, error) {
 	return addresses, nil
 }
 
-// Read calls read with the content of the state at an address that List returned. Its errors
-// contain the address and a next step, and no secrets.
+// Read calls read with the content of the state at an address that List returned. Its errors contain the
+// address and the next step, and no secrets.
 func (s *Source) Read(ctx context.Context, address string, read func(io.Reader) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

@@ -78,9 +78,8 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// Do sends a request without a body. It tries again if the server is busy or the connection breaks.
-// It returns a successful response; the error for any other response is a *statusError or
-// errAbsent.
+// Do sends a request without a body, and retries it if the server is busy or the connection breaks. For an
+// unsuccessful response, it returns a *statusError or errAbsent.
 func (f *fetcher) Do(r *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		answer, err := f.once(r)
@@ -130,7 +129,7 @@ type statusError struct {
 	pause  time.Duration
 }
 
-// Error returns the status and the error code, and no other text of the response.
+// Error returns the status and the error code. It omits the rest of the response.
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("the server answered %d %s", e.code, http.StatusText(e.code))
 	if e.reason != "" {

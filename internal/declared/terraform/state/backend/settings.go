@@ -2,15 +2,15 @@ package backend
 
 import "time"
 
-// Settings determine how states are fetched. Secrets are in files, or in the default locations of a
-// cloud's own tools, and never in a location of a state.
+// Settings determine how states are fetched. Secrets are read from files, or from the default locations of
+// a cloud's own tools; the location of a state contains none.
 type Settings struct {
-	// Workspaces are the workspaces to read. "*" and other patterns match the existing workspaces.
-	// The default is the workspace "default".
+	// Workspaces are the workspaces to read, by name or pattern ("*"). The default is the workspace
+	// "default".
 	Workspaces []string `mapstructure:"workspaces"`
-	// Timeout bounds a listing, and the fetch of one state.
+	// Timeout is the maximum duration of a listing, and of the fetch of one state.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBytes bounds the uncompressed size of a state, in bytes.
+	// MaxBytes is the maximum uncompressed size of a state, in bytes.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// S3 configures s3://bucket/key.
@@ -31,7 +31,7 @@ type Settings struct {
 	Remote Remote `mapstructure:"remote"`
 }
 
-// Defaults returns the settings that apply if the configuration does not set them.
+// Defaults returns the default settings.
 func Defaults() Settings {
 	return Settings{
 		Timeout:  2 * time.Minute,
@@ -42,8 +42,8 @@ func Defaults() Settings {
 	}
 }
 
-// S3 configures s3://bucket/key. The AWS SDK finds the values of empty settings in the environment,
-// in profiles or in the role of the instance.
+// S3 configures s3://bucket/key. The AWS SDK reads the values of empty settings from the environment, from
+// profiles or from the role of the instance.
 type S3 struct {
 	// Region is the region of the bucket.
 	Region string `mapstructure:"region"`
@@ -57,8 +57,7 @@ type S3 struct {
 	Endpoint string `mapstructure:"endpoint"`
 	// PathStyle puts the bucket into the path instead of the host name.
 	PathStyle bool `mapstructure:"path_style"`
-	// CAFile is the file of the authorities to trust for the store's certificate. The default is
-	// those of the system.
+	// CAFile is a file with the certificate authorities for the store. The default are those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// WorkspacePrefix is the workspace_key_prefix of the backend.
 	WorkspacePrefix string `mapstructure:"workspace_prefix"`
@@ -78,9 +77,9 @@ type GS struct {
 // Azure configures azurerm://account/container/key. Without AccountKeyFile and SASTokenFile, the
 // default credentials of Azure are used.
 type Azure struct {
-	// AccountKeyFile is the file of an access key of the storage account.
+	// AccountKeyFile is a file with an access key of the storage account.
 	AccountKeyFile string `mapstructure:"account_key_file" path:"true"`
-	// SASTokenFile is the file of a shared access signature.
+	// SASTokenFile is a file with a shared access signature.
 	SASTokenFile string `mapstructure:"sas_token_file" path:"true"`
 	// Endpoint is the URL of the blob service. The default is that of the public cloud.
 	Endpoint string `mapstructure:"endpoint"`
@@ -90,19 +89,19 @@ type Azure struct {
 type HTTP struct {
 	// Username is the user name for basic authentication.
 	Username string `mapstructure:"username"`
-	// PasswordFile is the file of the password for basic authentication.
+	// PasswordFile is a file with the password for basic authentication.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// HeadersFile is a file of request headers, one "Name: value" per line.
+	// HeadersFile is a file with request headers, one "Name: value" per line.
 	HeadersFile string `mapstructure:"headers_file" path:"true"`
-	// CAFile is the file of the authorities to trust for the server's certificate. The default is
-	// those of the system.
+	// CAFile is a file with the certificate authorities for the server. The default are those of the
+	// system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
 // Postgres configures pg://user@host/database. The values of empty settings come from the
 // environment variables, service file and password file of libpq.
 type Postgres struct {
-	// PasswordFile is the file of the user's password.
+	// PasswordFile is a file with the password of the user.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
 	// Schema is the schema_name of the backend.
 	Schema string `mapstructure:"schema"`
@@ -112,14 +111,13 @@ type Postgres struct {
 
 // Consul configures consul://host:port/path.
 type Consul struct {
-	// TokenFile is the file of the ACL token.
+	// TokenFile is a file with the ACL token.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 	// Scheme is https or http.
 	Scheme string `mapstructure:"scheme"`
 	// Datacenter is the data center to query. The default is that of the agent.
 	Datacenter string `mapstructure:"datacenter"`
-	// CAFile is the file of the authorities to trust for the agent's certificate. The default is
-	// those of the system.
+	// CAFile is a file with the certificate authorities for the agent. The default are those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
@@ -135,9 +133,9 @@ type Kubernetes struct {
 
 // Remote configures remote://host/organization/workspace.
 type Remote struct {
-	// TokenFile is the file of the API token.
+	// TokenFile is a file with the API token.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile is the file of the authorities to trust for the server's certificate. The default is
-	// those of the system.
+	// CAFile is a file with the certificate authorities for the server. The default are those of the
+	// system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }

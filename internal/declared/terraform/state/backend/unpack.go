@@ -32,7 +32,7 @@ type bounded struct {
 	left, limit int64
 }
 
-// Read returns an error as soon as there are more bytes than the limit.
+// Read reads from the underlying reader. It returns an error as soon as the data exceeds the limit.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if b.left -= int64(n); b.left < 0 {
