@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 		"":                                 "begins with https:// and a host",
 		"javascript:alert({id})":           "begins with https:// and a host",
 		"https:///x":                       "begins with https:// and a host",
-		"https://{id}.example.org/":        "behind the host",
+		"https://{id}.example.org/":        "must follow the host",
 		"https://{id}@example.org/":        "user name or a password",
 		"https://a:b@example.org/{id}":     "user name or a password",
 		"https://x.example.org/{resource}": "unknown placeholder {resource}: want {id}, {kind}, {name}, {namespace}",
