@@ -74,7 +74,8 @@ func (s *Store) Standing() (standing reconcile.Standing, err error) {
 	return standing, err
 }
 
-// parseActing decodes a record of the bucket of actions: an Action, an Approval, a stepPerson or a Control.
+// parseActing decodes a record in the bucket of actions: an Action, an Approval, a stepPerson or a
+// Control.
 func (c codec) parseActing(k, v []byte) (any, error) {
 	prefix, id, _ := strings.Cut(string(k), "\x00")
 	switch prefix + "\x00" {
@@ -139,8 +140,9 @@ func (t *txn) standing() (s reconcile.Standing, err error) {
 	return s, err
 }
 
-// Propose stores the action that propose returns for a finding, unless it returns an error. It is called with what the
-// store has in the same transaction; the finding is nil if it is gone.
+// Propose calls propose with the stored actions and the open finding with the ID, or nil if it is
+// not open, and stores the returned action in the same transaction. If propose returns an error,
+// Propose stores nothing and returns that error.
 func (s *Announcing) Propose(id string, propose func(*reconcile.Standing, *model.Finding) (reconcile.Action, error)) (a reconcile.Action, err error) {
 	err = s.update("propose an action", func(t *txn) error {
 		standing, err := t.standing()
@@ -163,10 +165,11 @@ func (s *Announcing) Propose(id string, propose func(*reconcile.Standing, *model
 	return a, unwrapped(err)
 }
 
-// ChangeAction calls change with the action whose ID begins with idPrefix, with what else the store has of
-// actions, and with its finding, nil if it is gone, and stores the changed action in the same
-// transaction. A request may be sent only after the action was stored as armed: then ChangeAction
-// returns an *UnrecordedError if the audit log cannot record it.
+// ChangeAction calls change with the action whose ID begins with idPrefix, the stored actions, and
+// the open finding of the action, or nil if it is not open. It stores the changed action in the
+// same transaction, unless change returns an error. If the action becomes armed and the audit log
+// cannot record that, ChangeAction stores nothing and returns an *UnrecordedError, so that no
+// request is sent without a record.
 func (s *Announcing) ChangeAction(idPrefix string, change func(*reconcile.Action, *reconcile.Standing, *model.Finding) error) (a reconcile.Action, err error) {
 	err = s.update("change action "+idPrefix, func(t *txn) error {
 		standing, err := t.standing()
@@ -217,7 +220,7 @@ func (t *txn) openFinding(id string) (*model.Finding, error) {
 	return &f, err
 }
 
-// saveAction stores an action and its new approvals, and records both. was is nil for a new one.
+// saveAction stores an action and its new approvals, and records both. was is nil for a new action.
 func (t *txn) saveAction(was, a *reconcile.Action) error {
 	known := 0
 	if was != nil {
@@ -264,7 +267,8 @@ func (t *txn) saveAction(was, a *reconcile.Action) error {
 	return t.record(audit.Entry{Kind: audit.KindAction, Time: a.Since(), Data: data})
 }
 
-// putAction stores an action without its approvals, and apart from it the persons of its new steps.
+// putAction stores an action without its approvals. It stores the persons of new steps in separate
+// records.
 func (t *txn) putAction(was, a *reconcile.Action) error {
 	stored := *a
 	stored.Approvals, stored.Steps = nil, slices.Clone(a.Steps)
@@ -284,7 +288,7 @@ func (t *txn) putAction(was, a *reconcile.Action) error {
 	return t.putJSON([]byte(actionPrefix+a.ID), stored)
 }
 
-// AddControl stores a control.
+// AddControl stores a control and records it in the audit log.
 func (s *Store) AddControl(c reconcile.Control) error {
 	return s.update("save what a person said about actions", func(t *txn) error {
 		standing, err := t.standing()
@@ -312,8 +316,8 @@ func (t *txn) putJSON(key []byte, v any) error {
 	return t.actions.put(key, packed)
 }
 
-// checkErasable returns an error if a person has a part in an action that is not over: without the name, the person
-// could take another part in it.
+// checkErasable returns an error if a person takes part in an action that has not ended. Without
+// the name, the person could take part in it again.
 func (t *txn) checkErasable(name string) error {
 	standing, err := t.standing()
 	if err != nil {
@@ -330,8 +334,8 @@ func (t *txn) checkErasable(name string) error {
 	return nil
 }
 
-// renameActors puts a text in the place of the name of the person of each action, approval, step and control, and removes
-// the digests of the person's identities.
+// renameActors replaces the name of a person in each action, approval, step and control, and
+// removes the digests of the person's identities.
 func (t *txn) renameActors(name, to string) error {
 	renamed := map[string][]byte{}
 	err := each(t.actions, nil, func(k, v []byte) error {
@@ -363,7 +367,8 @@ func (t *txn) renameActors(name, to string) error {
 	return nil
 }
 
-// pruneActions removes what the guards no longer need of actions that ended before the cut.
+// pruneActions removes the actions and controls that ended before the cut and that the guards no
+// longer need.
 func (p *pruner) pruneActions() error {
 	s, err := p.standing()
 	if err != nil {

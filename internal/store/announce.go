@@ -8,22 +8,22 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// An Announcer returns the messages about an action that is new or has changed. The finding is nil if it is
-// not open; the threads are those of all receivers.
+// An Announcer returns the messages about an action that is new or has changed. The finding is nil
+// if it is not open. The threads are those of all receivers.
 type Announcer func(a *reconcile.Action, f *model.Finding, threads []model.Thread) []model.Message
 
-// Announcing is a store that queues messages about actions, in the transaction that changes the action. It
-// implements reconcile.Store.
+// An Announcing is a Store that queues messages about actions in the transaction that changes the
+// action. It implements reconcile.Store.
 type Announcing struct {
 	*Store
-	// messages may be nil: then nothing is queued.
+	// messages may be nil: then no message is queued.
 	messages Announcer
 }
 
-// Announcing returns the store with an Announcer, which may be nil.
+// Announcing returns the store with the Announcer. If messages is nil, no messages are queued.
 func (s *Store) Announcing(messages Announcer) *Announcing { return &Announcing{s, messages} }
 
-// announce queues the messages about an action, unless nothing happened to it.
+// announce queues the messages about an action, unless the action did not change.
 func (t *txn) announce(messages Announcer, was, a *reconcile.Action, f *model.Finding) error {
 	if messages == nil || was != nil && len(was.Steps) == len(a.Steps) && len(was.Approvals) == len(a.Approvals) {
 		return nil

@@ -36,8 +36,8 @@ func machine() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// keepHead writes the head file. After a power failure the file has an older head, to which the log
-// leads too, or the new one.
+// keepHead writes the head file. After a power failure, the file contains the new head or an older
+// one, which is also a head of the log.
 func (s *Store) keepHead(h *audit.Head) error {
 	b, err := json.Marshal(lastHead{machine(), string(h.Note)})
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Store) checkAudit() error {
 	return s.beginAudit()
 }
 
-// foreign returns why the database is not the one that was written last; "" if it is.
+// foreign returns the reason why the database is not the one that was written last; "" if it is.
 func (s *Store) foreign(t *txn) string {
 	if what := t.otherKey(); what != "" {
 		return what
@@ -184,7 +184,7 @@ func (s *Store) unexpectedKey() string {
 	return fmt.Sprintf("the log has the key %s, and audit.public_key names another one, %.200s", key, s.o.AuditKey)
 }
 
-// ErrNoAuditKey is returned by the methods of the audit log for a store without its key.
+// ErrNoAuditKey is returned by methods that need the key of the audit log if the store has none.
 var ErrNoAuditKey = errors.New("the key of the audit log is missing or cannot be read")
 
 func (s *Store) viewAudit(what string, fn func(*txn) error) error {
@@ -201,7 +201,7 @@ func (s *Store) updateAudit(what string, fn func(*txn) error) error {
 	return s.update(what, fn)
 }
 
-// ErrNoDoubt is returned by Trust for a log that verifies and is not in doubt.
+// ErrNoDoubt is returned by Trust if the log verifies and is not in doubt.
 var ErrNoDoubt = errors.New("the audit log verifies and is not in doubt: there is nothing to settle")
 
 // withKept returns the witnessed heads with the one in the head file.
@@ -226,7 +226,7 @@ func (t *txn) readDoubt() (*Doubt, error) {
 	return &d, nil
 }
 
-// Doubt returns why the audit log is in doubt; nil if it is not.
+// Doubt returns the doubt about the audit log; nil if the log is not in doubt.
 func (s *Store) Doubt() (d *Doubt, err error) {
 	err = s.view("read the doubt about the audit log", func(t *txn) error {
 		d, err = t.readDoubt()
@@ -235,8 +235,9 @@ func (s *Store) Doubt() (d *Doubt, err error) {
 	return d, err
 }
 
-// Trust lets the audit log continue as it is, for a person who gives the reason. The entry that
-// records it lists the faults that the log had.
+// Trust settles the doubt about the audit log, so that the log continues as it is. by is the person
+// who settles it, for the given reason. Trust appends an entry with the faults that the log had,
+// and returns it. It returns ErrNoDoubt if there is nothing to settle.
 func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Trust, error) {
 	var settled audit.Trust
 	err := s.updateAudit("settle the audit log", func(t *txn) error {
@@ -254,7 +255,7 @@ func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Tru
 	return settled, err
 }
 
-// settleAudit appends the entry that settles the faults of the log, with all records as they are.
+// settleAudit appends the entry that settles the faults of the log. All records remain as they are.
 func (s *Store) settleAudit(t *txn, entry audit.Trust, by string, doubt *Doubt, witnessed []audit.Witnessed) (audit.Trust, error) {
 	log := t.auditLog()
 	err := errors.Join(log.MendPeople(), t.mendOutlines())
@@ -295,9 +296,10 @@ func (s *Store) Record(entries ...audit.Entry) error {
 	return s.update("write the audit log", func(t *txn) error { return t.record(entries...) })
 }
 
-// AuditEntries returns up to limit entries from the newest back to the first one, before the index
-// before if that is positive, with the names of persons. Entries that the retention dropped end the
-// list; those that are gone between others have audit.StateGone.
+// AuditEntries returns up to limit entries with the names of persons, from the newest to the
+// oldest. If before is positive, it returns only entries with a lower index. The list ends before
+// the entries that the retention dropped. Entries that are missing between others have the state
+// audit.StateGone.
 func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err error) {
 	err = s.viewAudit("read the audit log", func(t *txn) error {
 		log := t.auditLog()
@@ -331,7 +333,7 @@ func (s *Store) AuditEntries(before int64, limit int) (list []audit.Entry, err e
 	return list, err
 }
 
-// AuditEntry returns an entry with the names of persons.
+// AuditEntry returns the entry with the index and with the names of persons.
 func (s *Store) AuditEntry(index int64) (e audit.Entry, err error) {
 	err = s.viewAudit("read the audit log", func(t *txn) error {
 		log := t.auditLog()
@@ -344,7 +346,8 @@ func (s *Store) AuditEntry(index int64) (e audit.Entry, err error) {
 	return e, err
 }
 
-// ProveEntry returns the proof that an entry is in the log, see audit.Check.
+// ProveEntry returns the proof that the entry with the index is in the log. Use audit.Check to
+// verify it.
 func (s *Store) ProveEntry(index int64) (proof []byte, err error) {
 	err = s.viewAudit("prove an entry of the audit log", func(t *txn) error {
 		proof, err = t.auditLog().Prove(index)
@@ -353,8 +356,9 @@ func (s *Store) ProveEntry(index int64) (proof []byte, err error) {
 	return proof, err
 }
 
-// DiscloseNames returns what follows the proof of an entry to show the names of the persons in it, and the
-// references of those whose names were erased, see audit.CheckDisclosed.
+// DiscloseNames returns a supplement to the proof of an entry that discloses the names of the
+// persons in the entry, and the references of the persons whose names were erased. Use
+// audit.CheckDisclosed to verify it.
 func (s *Store) DiscloseNames(index int64) (names []byte, erased []string, err error) {
 	err = s.viewAudit("disclose the names of an entry of the audit log", func(t *txn) error {
 		names, erased, err = t.auditLog().Disclose(index)
@@ -363,7 +367,8 @@ func (s *Store) DiscloseNames(index int64) (names []byte, erased []string, err e
 	return names, erased, err
 }
 
-// AuditKey returns the public key of the audit log.
+// AuditKey returns the public key of the audit log. It returns ErrNoAuditKey if the store has no
+// key.
 func (s *Store) AuditKey() (audit.PublicKey, error) {
 	if s.o.Audit == nil {
 		return audit.PublicKey{}, ErrNoAuditKey
@@ -371,7 +376,7 @@ func (s *Store) AuditKey() (audit.PublicKey, error) {
 	return s.o.Audit.Public(), nil
 }
 
-// AuditHead returns the head of the audit log. The error is audit.ErrEmpty for a log without entries.
+// AuditHead returns the head of the audit log. It returns audit.ErrEmpty if the log has no entries.
 func (s *Store) AuditHead() (h audit.Head, err error) {
 	err = s.viewAudit("read the head of the audit log", func(t *txn) error {
 		h, err = t.auditLog().Head()
@@ -380,8 +385,8 @@ func (s *Store) AuditHead() (h audit.Head, err error) {
 	return h, err
 }
 
-// AuditKeys returns the public keys that the audit log has and had, newest first. Of a log that is
-// not the one that was signed, it returns those that are certain.
+// AuditKeys returns the current and the earlier public keys of the audit log, newest first. If the
+// log is not the one that was signed, it returns only the keys that are certain.
 func (s *Store) AuditKeys() (keys []audit.PublicKey, err error) {
 	err = s.viewAudit("read the keys of the audit log", func(t *txn) error {
 		keys, err = t.auditLog().Keys()
@@ -390,14 +395,16 @@ func (s *Store) AuditKeys() (keys []audit.PublicKey, err error) {
 	return keys, err
 }
 
-// PutInDoubt puts the audit log in doubt, for a reason, until a person settles it.
+// PutInDoubt puts the audit log in doubt for the given reason, until a person settles it with
+// Trust.
 func (s *Store) PutInDoubt(what string) error {
 	return s.update("put the audit log in doubt", func(t *txn) error { return t.doubt(what, s.o.Now()) })
 }
 
-// EraseName erases the name of a person from the audit log, and from the stored decisions, actions,
-// approvals and controls, for the person by. They then have the reference that entries have. The error is a *NamedError if a file declares a
-// decision with the name.
+// EraseName erases the name of a person from the audit log and from the stored decisions, actions,
+// approvals and controls, in which a reference replaces it. by is the person who requested that.
+// EraseName returns a *NamedError if a file declares a decision with the name, and another error if
+// the person takes part in an action that has not ended.
 func (s *Store) EraseName(name, by string, now time.Time) error {
 	return s.updateAudit("erase a name from the audit log", func(t *txn) error {
 		if err := t.checkErasable(name); err != nil {

@@ -18,8 +18,9 @@ const (
 	maxAuditKey  = 4 << 10
 )
 
-// AuditKey returns the key of the audit log in the file audit.key in dir, which only its owner may
-// read. If create is set, it makes the file on first use; else the error is fs.ErrNotExist.
+// AuditKey returns the key of the audit log in the file audit.key in dir. If the file does not
+// exist, AuditKey creates it if create is set, and otherwise returns an error that wraps
+// fs.ErrNotExist. It returns an error if others than the owner can read the file.
 func AuditKey(dir string, create bool) (*audit.Key, error) {
 	path := filepath.Join(dir, auditKeyName)
 	text, err := readOwn(path, maxAuditKey)
@@ -39,7 +40,7 @@ func AuditKey(dir string, create bool) (*audit.Key, error) {
 	return &key, nil
 }
 
-// HasAuditKey reports whether AuditKey would find a key in dir.
+// HasAuditKey reports whether the file of the key exists in dir.
 func HasAuditKey(dir string) bool { return occupied(filepath.Join(dir, auditKeyName)) }
 
 func makeAuditKey(path string) error {
@@ -54,7 +55,8 @@ func makeAuditKey(path string) error {
 	return makeOwn(path, []byte(text+"\n"))
 }
 
-// NewOrigin returns a unique name for an audit log: driftd, the name of the host and random digits.
+// NewOrigin returns a unique name for an audit log. It consists of "driftd", the name of the host
+// and random digits.
 func NewOrigin() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -65,8 +67,8 @@ func NewOrigin() (string, error) {
 	return "driftd/" + regexp.MustCompile(`[^A-Za-z0-9.-]`).ReplaceAllString(host, "-") + "/" + hex.EncodeToString(random), nil
 }
 
-// RotateKey gives the audit log another key of the same origin. The store must be closed and opened
-// with that key before it records anything else.
+// RotateKey replaces the key of the audit log with next, which must have the same origin. Before
+// the store records anything else, the caller must close it and open it with the new key.
 func (s *Store) RotateKey(next audit.Key) error {
 	return s.updateAudit("give the audit log another key", func(t *txn) error {
 		log := t.auditLog()
@@ -83,7 +85,8 @@ func (s *Store) RotateKey(next audit.Key) error {
 	})
 }
 
-// ExportAudit writes the audit log as files, see audit.Log.Export.
+// ExportAudit exports the audit log as files. It calls write with the name and the content of each;
+// see audit.Log.Export.
 func (s *Store) ExportAudit(write func(name string, b []byte) error) error {
 	return s.viewAudit("export the audit log", func(t *txn) error { return t.auditLog().Export(write) })
 }

@@ -80,7 +80,7 @@ func markHead(v []byte) (mark, error) {
 	return mark{sum: sha256.Sum256(append(h.appendFixed(nil), h.source...))}, err
 }
 
-// markPersonal returns the mark of a JSON object whose fields by and owner are persons.
+// markPersonal returns the mark of a JSON object in which the fields by and owner are persons.
 func (c codec) markPersonal(v []byte) (mark, error) {
 	var fields map[string]json.RawMessage
 	if err := c.unpackJSON(v, &fields); err != nil {
@@ -160,7 +160,8 @@ func (t *txn) marks() (map[string]change, error) {
 	return all, nil
 }
 
-// itemsOf returns the items of a list in the order of their keys, with references of persons.
+// itemsOf returns the items of a list in the order of their keys, with references in place of
+// persons.
 func (t *txn) itemsOf(changed map[string]change) ([][]byte, error) {
 	items := make([][]byte, 0, len(changed))
 	for _, key := range slices.Sorted(maps.Keys(changed)) {

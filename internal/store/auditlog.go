@@ -18,7 +18,8 @@ type auditRecords struct {
 	codec
 }
 
-// Get returns a list that cannot be decompressed as it is: it is not the one that its entry identifies.
+// Get implements audit.Records. It returns a list that cannot be decompressed unchanged, since it
+// is not the list that its entry identifies.
 func (r auditRecords) Get(key []byte) []byte {
 	v := r.b.get(key)
 	if v == nil || !audit.IsList(key) {
@@ -45,7 +46,8 @@ func (r auditRecords) Put(key, value []byte) (err error) {
 
 func (r auditRecords) Remove(key []byte) error { return r.b.remove(key) }
 
-// Walk gives visit lists as they are stored.
+// Walk calls visit with each record from the key from on, in the order of keys, until visit returns
+// false. Lists are compressed.
 func (r auditRecords) Walk(from []byte, visit func(key, value []byte) bool) {
 	c := r.b.cursor()
 	for k, v := c.seek(from); k != nil && visit(k, v); k, v = c.next() {
@@ -130,9 +132,9 @@ func (t *txn) record(entries ...audit.Entry) error {
 	return nil
 }
 
-// writeLog appends the entries of the transaction to the audit log. A log that is not the one that
-// was signed is not continued: the transaction goes on without it, and the log is in doubt until a
-// person settles it.
+// writeLog appends the entries of the transaction to the audit log. It does not continue a log that
+// is not the one that was signed. The transaction then succeeds without entries, and the log is in
+// doubt until a person settles it.
 func (t *txn) writeLog() error {
 	entries := t.pending
 	t.pending = nil
@@ -168,7 +170,8 @@ func (t *txn) writeLog() error {
 }
 
 // beginLog returns the first entry of a log. It accounts for the records that the database had
-// before the transaction. The log begins in doubt if there is one already, or if it may have been begun anew.
+// before the transaction. The log begins in doubt if another log exists or if it may have been
+// begun again.
 func (t *txn) beginLog(now time.Time) (audit.Entry, error) {
 	doubt, err := t.readDoubt()
 	if err != nil {
@@ -194,8 +197,9 @@ func (t *txn) beginLog(now time.Time) (audit.Entry, error) {
 	return audit.Entry{Kind: audit.KindBegin, Time: now, Data: data, Items: items, Complete: true}, t.setKey(t.signer.Public())
 }
 
-// dropAudit drops the entries of the audit log beyond a maximum age; 0 keeps all. cut returns the moment from
-// which on records have an age. It drops nothing from a log that is not the one that was signed.
+// dropAudit drops the entries of the audit log that are older than a maximum age; 0 keeps all. cut
+// returns the moment before which records exceed an age. It drops nothing from a log that is not
+// the one that was signed.
 func (t *txn) dropAudit(maxAge time.Duration, cut func(time.Duration) moment, now time.Time) error {
 	if t.signer == nil || maxAge <= 0 || t.otherKey() != "" {
 		return nil
@@ -272,20 +276,22 @@ func (t *txn) auditLog() *audit.Log {
 	return audit.New(auditRecords{t.audit, t.codec}, t.signer.Public())
 }
 
-// An UnrecordedError is the error of a change that is made only if the audit log records it.
+// An UnrecordedError reports that a change was not made because the audit log cannot record it.
 type UnrecordedError struct{ What string }
 
-// Error returns why the log cannot record it.
+// Error returns the reason why the log cannot record the change.
 func (e *UnrecordedError) Error() string { return "the audit log cannot record it: " + e.What }
 
-// A Doubt is why the audit log cannot prove that the database is what driftd wrote.
+// A Doubt is the reason why the audit log cannot prove that the content of the database was written
+// by driftd, with the time since when.
 type Doubt struct {
 	What  string    `json:"what"`
 	Since time.Time `json:"since"`
 }
 
-// doubt records that the log is in doubt, unless it is already: in a note, and in an entry if the log
-// can be continued. For a log without entries, the transaction that begins it writes the entry.
+// doubt records that the log is in doubt, unless it is already. It writes a note and, if the log
+// can be continued, an entry. For a log without entries, the transaction that begins the log writes
+// the entry.
 func (t *txn) doubt(what string, now time.Time) error {
 	if t.strict {
 		return &UnrecordedError{what}
@@ -354,7 +360,7 @@ func (t *txn) recordBegin(now time.Time) error {
 	return err
 }
 
-// recordQuiet counts a scan that changed nothing, and records the count once in a quietPeriod.
+// recordQuiet counts a scan that changed nothing, and records the count once per quietPeriod.
 func (t *txn) recordQuiet(now time.Time) error {
 	var q quietData
 	if v := t.notes.get([]byte(quietNote)); v != nil {

@@ -11,17 +11,18 @@ import (
 	"github.com/driftd/driftd/internal/audit"
 )
 
-// An AuditReport is the result of verifying the audit log, and the findings and decisions against
-// it.
+// An AuditReport is the result of verifying the audit log, and of comparing the findings and
+// decisions with it.
 type AuditReport struct {
 	audit.Report
 
-	// Doubt is why the log is in doubt; nil if it is not.
+	// Doubt is the doubt about the log; nil if the log is not in doubt.
 	Doubt *Doubt
 }
 
-// VerifyAudit compares the audit log with its head, with the head in the head file,
-// and with witnessed heads, and the stored findings and decisions with the log. It changes nothing.
+// VerifyAudit compares the audit log with its head, with the head in the head file and with the
+// witnessed heads, and compares the stored findings and decisions with the log. Differences are not
+// an error; the report contains them. VerifyAudit changes nothing.
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
 	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
@@ -105,7 +106,8 @@ func (r *recorded) end() error {
 	return nil
 }
 
-// entry reads an entry; nil is one that is gone or was edited, which log.Verify reports.
+// entry reads an entry. It receives nil for an entry that is gone or was edited, which log.Verify
+// reports.
 func (r *recorded) entry(e *audit.Entry) {
 	if e == nil {
 		r.partial = true
@@ -134,8 +136,8 @@ func (r *recorded) entry(e *audit.Entry) {
 	}
 }
 
-// apply applies the items of an entry to records. The state that the entry found must be the one
-// that was recorded.
+// apply applies the items of an entry to the records. The earlier state in the entry must be the
+// recorded one.
 func (r *recorded) apply(e *audit.Entry, items [][]byte) error {
 	if r.records == nil {
 		return nil
@@ -155,7 +157,8 @@ func (r *recorded) apply(e *audit.Entry, items [][]byte) error {
 	return nil
 }
 
-// differ reports a record that is not what was recorded. No digest stands for no record.
+// differ reports a record that differs from the recorded one. An empty digest means that there is
+// no record.
 func (r *recorded) differ(key string, found digest, when string) {
 	was, ok := r.records[key]
 	if was.sum == found || r.partial {
@@ -172,8 +175,8 @@ func (r *recorded) differ(key string, found digest, when string) {
 	}
 }
 
-// describe returns the name of the record with a key of the lists, and the sentences that it is there
-// and that it is gone.
+// describe returns the name of the record with a key of the lists, and the sentences for a record
+// that exists and for one that is gone.
 func describe(key string) (name, there, gone string) {
 	id := key[1:]
 	switch key[0] {
@@ -205,7 +208,7 @@ func (r *recorded) named(reference, text string) bool {
 	return r.log.Matches(reference, text, r.erased(reference))
 }
 
-// compare compares what the database has with what was recorded.
+// compare compares the content of the database with the records of the log.
 func (r *recorded) compare() error {
 	left := maps.Clone(r.records)
 	for _, a := range r.accounted() {
@@ -245,8 +248,8 @@ func (r *recorded) compare() error {
 	return nil
 }
 
-// wrongOutlines returns the heads with an outline that is not that of the version, with the right one.
-// It leaves out heads whose version is gone or was edited, which the log shows by itself.
+// wrongOutlines returns the heads whose outline is not that of the version, with the right outline.
+// It omits heads whose version is gone or was edited, which the log shows by itself.
 func (t *txn) wrongOutlines(heads *bucket) (right []entry, err error) {
 	err = each(heads, nil, func(id, v []byte) error {
 		h, err := parseHead(v)

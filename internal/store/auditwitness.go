@@ -8,20 +8,20 @@ import (
 	"github.com/driftd/driftd/internal/audit"
 )
 
-// Published is what a witness of the audit log should have: the heads that were sent to it.
+// A Published describes the heads of the audit log that were sent to a witness.
 type Published struct {
-	// Size and Root are those of the last head.
+	// Size and Root are those of the last head that was sent.
 	Size int64  `json:"size"`
 	Root string `json:"root"`
-	// Heads is the number of different heads.
+	// Heads is the number of different heads that were sent.
 	Heads int `json:"heads"`
-	// ComparedSize and ComparedRoot are those of the newest head up to which the witness was compared with
-	// the log, and no difference was found.
+	// ComparedSize and ComparedRoot are those of the newest head up to which the witness was
+	// compared with the log without a difference.
 	ComparedSize int64  `json:"compared_size,omitempty"`
 	ComparedRoot string `json:"compared_root,omitempty"`
 }
 
-// Published returns what was sent to each witness, by the names of the witnesses.
+// Published returns the heads that were sent to each witness, by the name of the witness.
 func (s *Store) Published() (map[string]Published, error) {
 	all := map[string]Published{}
 	err := s.view("read the heads that witnesses have", func(t *txn) error {
@@ -35,7 +35,7 @@ func (s *Store) Published() (map[string]Published, error) {
 	return all, err
 }
 
-// AddPublished remembers that a witness took a head.
+// AddPublished records that the witness accepted the head.
 func (s *Store) AddPublished(witness string, h *audit.Head) error {
 	return s.update("remember the head that a witness took", func(t *txn) error {
 		p, err := t.published(witness)
@@ -51,7 +51,8 @@ func (s *Store) AddPublished(witness string, h *audit.Head) error {
 	})
 }
 
-// SetCompared remembers the newest heads up to which witnesses were compared, by their names.
+// SetCompared records the newest head up to which each witness was compared without a difference,
+// by the name of the witness.
 func (s *Store) SetCompared(heads map[string]audit.Head) error {
 	if len(heads) == 0 {
 		return nil
@@ -71,8 +72,9 @@ func (s *Store) SetCompared(heads map[string]audit.Head) error {
 	})
 }
 
-// SetPublished replaces what was sent to witnesses, by their names, after a person settled that heads
-// are missing there. The compared heads stay remembered. Witnesses with neither are forgotten.
+// SetPublished replaces the heads that were sent to each witness, by the name of the witness. It is
+// used after a person settled that witnesses lack heads. The compared heads remain. A witness with
+// neither is removed.
 func (s *Store) SetPublished(all map[string]Published) error {
 	return s.update("remember the heads that witnesses have", func(t *txn) error {
 		for witness, p := range all {
@@ -108,8 +110,9 @@ func (t *txn) setPublished(witness string, p Published) error {
 	return t.notes.put(key, v)
 }
 
-// RecordDoubt is PutInDoubt for a person who settles the doubt next: of a log that is in doubt for
-// another reason, it adds an entry with this one.
+// RecordDoubt puts the audit log in doubt as PutInDoubt does. If the log is already in doubt for
+// another reason, RecordDoubt appends an entry with this reason. It is used before a person settles
+// the doubt.
 func (s *Store) RecordDoubt(what string) error {
 	return s.updateAudit("record a doubt about the audit log", func(t *txn) error {
 		before, err := t.readDoubt()

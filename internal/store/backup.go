@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// CopyTo writes a copy of one consistent state of the whole database file to w and returns the
-// number of bytes written. Other goroutines may read and write meanwhile. The copy does not contain
-// the secret key of the state folder.
+// CopyTo writes a copy of one consistent state of the database file to w and returns the number of
+// bytes written. Other goroutines may use the store at the same time. The copy does not contain the
+// secret key of the state folder.
 func (s *Store) CopyTo(w io.Writer) (n int64, err error) {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return 0, fmt.Errorf("copy store: %w", damaged)
@@ -32,15 +32,16 @@ func (s *Store) CopyTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// WriteBackup creates the file at path from what fill writes, which must be a copy of a database.
-// It returns an error if path exists. It writes to a temporary file, reads every record of it, and
-// links it to path only if all are intact. Only the owner can read the file.
+// WriteBackup creates the file at path with the content that fill writes, which must be a copy of a
+// database. It returns an error if path exists. It writes to a temporary file, reads every record
+// in it, and links it to path only if all records are intact. Only the owner can read the file.
 func WriteBackup(path string, fill func(io.Writer) error) error {
 	return writeCopy(path, fill, checkBackup)
 }
 
-// WriteCopy is WriteBackup for a copy that is used at once and may have damaged records: reading them
-// fails, but for those of the audit log.
+// WriteCopy creates a file as WriteBackup does, but without reading the records. It is for a copy
+// that is used immediately. Reading a damaged record then fails, except for records of the audit
+// log.
 func WriteCopy(path string, fill func(io.Writer) error) error {
 	return writeCopy(path, fill, func(string, codec) error { return nil })
 }

@@ -12,11 +12,11 @@ import (
 // checksumSize is the length in bytes of the checksum at the end of every stored value.
 const checksumSize = 4
 
-// A RecordError reports a damaged record, or a bucket with lost or extra records.
+// A RecordError reports a damaged record, or a bucket with missing or additional records.
 type RecordError struct {
 	// Bucket is the name of the bucket; "" for the file as a whole.
 	Bucket string
-	// Key is the record's key in readable form; "" for the bucket as a whole.
+	// Key is the key of the record in readable form; "" for the bucket as a whole.
 	Key  string
 	What string
 }
@@ -209,8 +209,8 @@ func (c cursor) at(k, stored []byte) (key, v []byte) {
 	return k, v
 }
 
-// each calls fn for the records of b whose keys have the prefix, in key order. fn must not change
-// b. If the prefix is empty, each also verifies that no record was lost.
+// each calls fn for the records of b whose keys begin with prefix, in the order of keys. fn must
+// not modify b. If prefix is empty, each also verifies that no record is missing.
 func each(b *bucket, prefix []byte, fn func(k, v []byte) error) error {
 	counted := total{sequence: b.now.sequence}
 	c := b.raw.Cursor()

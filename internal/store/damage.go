@@ -13,15 +13,15 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// A DamagedError reports that the database file is damaged. The file itself was not changed: it was
-// renamed to Moved, or is still at Path if Moved is "".
+// A DamagedError reports that the database file is damaged. The content of the file was not
+// changed. The file was renamed to Moved, or is still at Path if Moved is "".
 type DamagedError struct {
 	Path  string
 	Moved string
 	Err   error
 }
 
-// Error returns the file, its current path and what to do.
+// Error returns the path of the file, the damage and the next step.
 func (e *DamagedError) Error() string {
 	if e.Moved == "" {
 		return fmt.Sprintf("%s is damaged (%v): restore a backup to this path, or move the file away and run `driftd scan` to create a new one", e.Path, e.Err)
@@ -39,7 +39,7 @@ func suspicious(err error) bool {
 		errors.Is(err, berrors.ErrVersionMismatch) || errors.Is(err, berrors.ErrChecksum)
 }
 
-// explain turns an error of opening the file into the error that Open returns.
+// explain converts an error of opening the file to the error that Open returns.
 func (s *Store) explain(err error) error {
 	var number syscall.Errno
 	switch {
@@ -64,8 +64,8 @@ func (s *Store) explain(err error) error {
 // asideMark separates a database's name from the time at which it was found damaged.
 const asideMark = ".damaged-"
 
-// SetAside returns the paths of the databases in a state folder that were damaged and renamed,
-// oldest first. driftd never removes them.
+// SetAside returns the paths of the damaged databases that were renamed in a state folder, oldest
+// first. driftd never removes them.
 func SetAside(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -81,8 +81,8 @@ func SetAside(dir string) ([]string, error) {
 	return found, nil
 }
 
-// setAside renames the damaged file, so that it is neither opened nor overwritten. A read-only
-// store leaves it in place.
+// setAside renames the damaged file so that it is neither opened nor overwritten. A read-only store
+// does not rename it.
 func (s *Store) setAside(cause error) *DamagedError {
 	damaged := &DamagedError{Path: s.path, Err: cause}
 	if s.o.ReadOnly {
@@ -107,9 +107,9 @@ func occupied(path string) bool {
 }
 
 // confirmDamage handles an error that damage may have caused while the store was in use. It
-// verifies the file with a second handle, because bbolt's locks may still be held. The store then
-// returns a DamagedError from every call. If the cause was a panic and the file is intact, the panic is a bug
-// of driftd's and confirmDamage repeats it.
+// verifies the file with a second handle, because bbolt's locks may still be held. If the file is
+// damaged, every later call returns a DamagedError. If the cause was a panic and the file is
+// intact, the panic is a bug in driftd, and confirmDamage panics again.
 func (s *Store) confirmDamage(cause error) error {
 	s.confirming.Lock()
 	defer s.confirming.Unlock()

@@ -11,35 +11,35 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A ReplacedError reports that a decision cannot be revoked because another one replaced it, which
-// would remain in force.
+// A ReplacedError reports that a decision cannot be revoked because another one, which would remain
+// in force, replaced it.
 type ReplacedError struct{ Decision model.Decision }
 
-// Error returns the decision to revoke instead.
+// Error returns the ID of the decision to revoke instead.
 func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("it was replaced by decision %s: revoke that one", e.Decision.ReplacedBy)
 }
 
-// A DeclaredError reports that a decision cannot be revoked because it is declared in a file: the
+// A DeclaredError reports that a decision cannot be revoked because it is declared in a file. The
 // next read of the file would add it again.
 type DeclaredError struct{ Decision model.Decision }
 
-// Error returns the file and what to do.
+// Error returns the file and the next step.
 func (e *DeclaredError) Error() string {
 	return fmt.Sprintf("it is declared in %s: remove it there", e.Decision.Via)
 }
 
-// A NamedError reports that a name cannot be erased because a decision in a file has it: the next read of
-// the file would record it again.
+// A NamedError reports that a name cannot be erased because a decision in a file contains it. The
+// next read of the file would record it again.
 type NamedError struct{ Decision model.Decision }
 
-// Error returns the file and what to do.
+// Error returns the file and the next step.
 func (e *NamedError) Error() string {
 	return fmt.Sprintf("decision %s, which is declared in %s, has the name: remove it there, and scan", e.Decision.ID, e.Decision.Via)
 }
 
-// Decisions returns all stored decisions, sorted by ID. Ended ones are included until Prune removes
-// them.
+// Decisions returns all stored decisions, sorted by ID, including ended ones that Prune has not
+// removed yet.
 func (s *Store) Decisions() ([]model.Decision, error) {
 	var list []model.Decision
 	err := s.view("read decisions", func(t *txn) (err error) {
@@ -49,9 +49,10 @@ func (s *Store) Decisions() ([]model.Decision, error) {
 	return list, err
 }
 
-// Decide stores decisions and applies them to the open findings that they cover. A decision
-// replaces an earlier one of its kind about the same finding and basis, unless the earlier one is
-// declared in a file. The earlier one stays stored as replaced, and Decide sets Replaces in list.
+// Decide stores the decisions in list and applies them to the open findings that they are about. A
+// decision replaces an earlier one of its kind about the same finding and basis, unless the earlier
+// one is declared in a file. The earlier one remains stored as replaced, and Decide sets Replaces
+// of the new one in list.
 func (s *Store) Decide(list []model.Decision, now time.Time) error {
 	return s.update("save decisions", func(t *txn) error {
 		known, err := t.allDecisions()
@@ -105,9 +106,10 @@ func topicOf(d *model.Decision) topic {
 	return topic{kind: d.Kind, basis: d.Basis, subject: d.Subject}
 }
 
-// Revoke removes the decision whose ID is or begins with idPrefix, for the person by, and settles
-// the open findings again. The error is ErrNotFound, ErrAmbiguous with the candidates, a *DeclaredError, or a
-// *ReplacedError.
+// Revoke removes the decision whose ID begins with idPrefix, on behalf of the person by, and
+// settles the open findings again. It returns the removed decision. It returns ErrNotFound if there
+// is no such decision, ErrAmbiguous if there are several, a *DeclaredError if the decision is
+// declared in a file, and a *ReplacedError if it was replaced.
 func (s *Store) Revoke(idPrefix, by string, now time.Time) (model.Decision, error) {
 	var d model.Decision
 	err := s.update(fmt.Sprintf("revoke decision %q", idPrefix), func(t *txn) error {
@@ -139,8 +141,8 @@ func (s *Store) Revoke(idPrefix, by string, now time.Time) (model.Decision, erro
 	return d, nil
 }
 
-// Settle sets on each open finding the decision that is in force for it now. It returns how many
-// findings changed.
+// Settle sets on each open finding the decision that is in force for it at the time now. It returns
+// the number of findings that changed.
 func (s *Store) Settle(now time.Time) (changed int, err error) {
 	err = s.update("settle findings", func(t *txn) error {
 		changed, err = t.settle(now)

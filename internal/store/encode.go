@@ -247,8 +247,8 @@ func (c codec) unpackWith(other, b []byte) ([]byte, error) {
 	return unpackBy(dec, b)
 }
 
-// unpackBy decompresses a content. It bounds the allocation by the largest size that len(b) bytes
-// can expand to, and does not trust the size in the header.
+// unpackBy decompresses a content. It limits the allocation to the largest size that len(b) bytes
+// can decompress to, and does not rely on the size in the header.
 func unpackBy(dec *zstd.Decoder, b []byte) ([]byte, error) {
 	var head zstd.Header
 	if err := head.Decode(b); err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Filter selects findings. The zero Filter selects all open ones.
+// A Filter selects findings. A finding must match all fields. The zero Filter selects all open
+// findings.
 type Filter struct {
 	// Since selects findings that were opened, changed or resolved at that time or later.
 	Since time.Time
@@ -21,10 +22,10 @@ type Filter struct {
 	Verdicts []model.Verdict
 	// Source selects the findings of one source; "" selects all.
 	Source string
-	// Resolved selects resolved findings too.
+	// Resolved selects resolved findings, too.
 	Resolved bool
-	// Fits selects the findings for whose outlines it returns true; nil selects all. It may be called by
-	// several goroutines at a time.
+	// Fits selects the findings for whose outlines it returns true; nil selects all. Several
+	// goroutines may call it concurrently.
 	Fits func(*model.Outline) bool
 }
 
@@ -36,8 +37,8 @@ func (f *Filter) fits(o *model.Outline) bool {
 // all reports whether fits is true of every outline.
 func (f *Filter) all() bool { return f.Source == "" && len(f.Verdicts) == 0 && f.Fits == nil }
 
-// A FindingVersion is one version of a finding, from At until the next version. Its LastSeen is the
-// time at which the finding last had this version.
+// A FindingVersion is one version of a finding, from At until the next version. LastSeen of Finding
+// is the time at which the finding last had this version.
 type FindingVersion struct {
 	At      time.Time
 	Finding model.Finding
@@ -53,8 +54,8 @@ func (s *Store) OpenFindings() ([]model.Finding, error) {
 	return found, err
 }
 
-// Findings returns the findings that the filter selects, worst severity first, then by key, then by
-// verdict.
+// Findings returns the findings that the filter selects, sorted by severity, worst first, then by
+// key, then by verdict.
 func (s *Store) Findings(f Filter) ([]model.Finding, error) {
 	var found []model.Finding
 	err := s.view("read findings", func(t *txn) (err error) {
@@ -69,7 +70,7 @@ func (s *Store) Findings(f Filter) ([]model.Finding, error) {
 	return found, err
 }
 
-// Recent returns the findings that were resolved at or after since, sorted by ID.
+// Recent returns the findings that were resolved at the time since or later, sorted by ID.
 func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
 	var found []model.Finding
 	err := s.view("read resolved findings", func(t *txn) (err error) {
@@ -126,7 +127,7 @@ func (c codec) unpackFinding(p packed) (model.Finding, error) {
 	return f, err
 }
 
-// unpackAll decompresses findings on all cores and keeps their order.
+// unpackAll decompresses findings on all processors and keeps their order.
 func (c codec) unpackAll(all []packed) ([]model.Finding, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -172,8 +173,8 @@ func (c codec) parseFinding(v []byte) (model.Finding, error) {
 	return f, err
 }
 
-// Finding returns the finding whose ID is or begins with idPrefix, and all its versions, oldest
-// first. The error is ErrNotFound, or ErrAmbiguous with the candidates.
+// Finding returns the finding whose ID begins with idPrefix, and all its versions, oldest first. It
+// returns ErrNotFound if there is none, and ErrAmbiguous with the candidates if there are several.
 func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error) {
 	var now model.Finding
 	var versions []FindingVersion
@@ -201,8 +202,8 @@ func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error
 // maxCandidates bounds the number of candidates that an error lists.
 const maxCandidates = 10
 
-// complete returns the only key of the buckets that is or begins with begin. hint is the advice in
-// the error if there is none.
+// complete returns the only key of the buckets that begins with begin. It returns ErrNotFound with
+// the hint if there is none, and ErrAmbiguous if there are several.
 func complete(begin, hint string, buckets ...*bucket) (string, error) {
 	var ids []string
 	for _, b := range buckets {

@@ -8,7 +8,7 @@ import (
 )
 
 // FirstReads returns the stored first complete reads of sources, sorted by source, kind and place.
-// They are never pruned.
+// Prune does not remove them.
 func (s *Store) FirstReads() ([]model.FirstRead, error) {
 	var reads []model.FirstRead
 	err := s.view("read first reads", func(t *txn) error {

@@ -31,7 +31,8 @@ type handle struct {
 	file *os.File
 }
 
-// openHandle opens an existing file. suspicious reports true for the error if the file is damaged.
+// openHandle opens an existing file. suspicious reports whether the error may be caused by damage
+// to the file.
 func openHandle(path string, readOnly bool, wait time.Duration) (*handle, error) {
 	h := &handle{}
 	err := guard(func() (err error) {
@@ -55,8 +56,8 @@ func openHandle(path string, readOnly bool, wait time.Duration) (*handle, error)
 	return nil, err
 }
 
-// openFile is the os.OpenFile for bbolt. Unlike os.OpenFile it never creates a file, and it returns
-// an error for an empty one, which bbolt would initialize as a new database.
+// openFile is the OpenFile function for bbolt. Unlike os.OpenFile, it never creates a file, and it
+// returns an error for an empty file, which bbolt would initialize as a new database.
 func (h *handle) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
 	file, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
 	if err != nil {
@@ -123,7 +124,8 @@ type panicError struct {
 	stack []byte
 }
 
-// Error returns the text of the panic, unless that describes driftd and not the file.
+// Error returns the text of the panic, or a general one if that text describes driftd and not the
+// file.
 func (e *panicError) Error() string {
 	if _, ok := e.value.(runtime.Error); ok {
 		return "a page of the file cannot be read"

@@ -22,15 +22,15 @@ type Version struct {
 // A ResourceChange is a resource that differs between two times.
 type ResourceChange struct {
 	Key model.Key
-	// Before and After are nil if the resource did not exist then.
+	// Before and After are the values at the two times; nil if the resource did not exist.
 	Before, After *model.Value
-	// At and Actor are those of the last change.
+	// At and Actor are the time and the actor of the last change.
 	At    time.Time
 	Actor model.Actor
 }
 
-// History returns all stored values of the resource, oldest first, or ErrNotFound if no scan has
-// read it.
+// History returns all stored versions of the resource, oldest first. It returns ErrNotFound if no
+// scan has read the resource.
 func (s *Store) History(key model.Key) ([]Version, error) {
 	var versions []Version
 	err := s.view("read history of "+key.String(), func(t *txn) error {
@@ -54,8 +54,8 @@ func (s *Store) History(key model.Key) ([]Version, error) {
 	return versions, nil
 }
 
-// Latest returns the last stored value of the resource: nil if it was gone then. The error is
-// ErrNotFound if no scan has read it.
+// Latest returns the last stored value of the resource, or nil if the resource was gone in the last
+// scan. It returns ErrNotFound if no scan has read the resource.
 func (s *Store) Latest(key model.Key) (latest *model.Value, err error) {
 	err = s.view("read the last value of "+key.String(), func(t *txn) error {
 		known := t.resources.get(appendKey(nil, key))
@@ -82,8 +82,8 @@ func (s *Store) Latest(key model.Key) (latest *model.Value, err error) {
 // maxObservations bounds the number of values of one resource that Observations returns.
 const maxObservations = 200
 
-// Observations returns the values that scans read of each resource, newest first; none for a
-// resource that no scan read.
+// Observations returns, for each key, the values of the resource that scans read, newest first. The
+// list is empty for a resource that no scan has read.
 func (s *Store) Observations(keys []model.Key) ([][]model.Observation, error) {
 	found := make([][]model.Observation, len(keys))
 	err := s.view("read observations", func(t *txn) (err error) {
@@ -180,9 +180,9 @@ func (c codec) parseContent(sum digest, packed []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// Keys returns the keys of the resources that text names, sorted: those whose key, as Key.String
-// writes it, is text or ends with "/" and text. It includes resources that are gone, and excludes
-// declared ones.
+// Keys returns the keys of the resources that match text, sorted. A resource matches if Key.String
+// returns text, or a string that ends with "/" and text. Keys includes resources that are gone and
+// excludes declared values.
 func (s *Store) Keys(text string) ([]model.Key, error) {
 	var keys []model.Key
 	// Comparing the last bytes rules out most keys before they are parsed.
@@ -205,8 +205,9 @@ func (s *Store) Keys(text string) ([]model.Key, error) {
 	return keys, err
 }
 
-// Changes returns the resources that differ between two times, sorted by key: of one source, or of
-// all live ones if source is "". It leaves out a resource that changed and changed back.
+// Changes returns the resources that differ between the times from and to, sorted by key. If source
+// is "", it returns those of all live sources. It omits resources that changed and changed back. It
+// returns an error if from is after to.
 func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, error) {
 	if from.After(to) {
 		return nil, fmt.Errorf("compare two times: %s is after %s", from.Format(time.RFC3339), to.Format(time.RFC3339))
@@ -234,8 +235,8 @@ func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, er
 	return changes, err
 }
 
-// OldestRead returns the time at which the oldest stored value of a source was read; zero if there
-// is none. Changes before that time are not known.
+// OldestRead returns the time at which the oldest stored value of the source was read; zero if
+// there is none. Changes before that time are unknown.
 func (s *Store) OldestRead(source string) (time.Time, error) {
 	first := never
 	err := s.view("read the oldest value of "+source, func(t *txn) error {

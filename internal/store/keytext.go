@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// keyText returns a key in readable form: a resource as Key.String writes it, a moment as a time.
-// It escapes bytes that are not printable.
+// keyText returns a key in readable form: a resource in the form of Key.String, and a moment as a
+// time. It escapes bytes that are not printable.
 func keyText(bucket string, k []byte) string {
 	switch bucket {
 	case resourceBucket:

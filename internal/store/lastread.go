@@ -12,16 +12,16 @@ import (
 // does not write those of all sources.
 const refresh = moment(24 * time.Hour)
 
-// LastRead returns the entry of a source in the last run that read it, or ErrNotFound. It does not
-// depend on how many runs have been saved since.
+// LastRead returns the record of a source in the last run that read it, or ErrNotFound if there is
+// none. That run need not be among the stored runs.
 func (s *Store) LastRead(source string) (model.SourceRun, error) {
 	var last model.SourceRun
 	err := s.view("read the last scan of "+source, func(t *txn) error { return t.note(lastNote+source, &last) })
 	return last, err
 }
 
-// LastStates returns the state reads of a declaration in the last run that has some, or
-// ErrNotFound.
+// LastStates returns the state reads of a declaration in the last run that has any. It returns
+// ErrNotFound if there is none.
 func (s *Store) LastStates(declaration string) ([]model.StateRead, error) {
 	var last []model.StateRead
 	err := s.view("read the last states of "+declaration, func(t *txn) error { return t.note(stateNote+declaration, &last) })

@@ -22,16 +22,16 @@ const pidName = "driftd.pid"
 // retryStep is the pause between two attempts to take the lock.
 const retryStep = 20 * time.Millisecond
 
-// A LockedError reports that another process has the store open.
+// A LockedError reports that another process has opened the store.
 type LockedError struct {
 	// Path is the path of the database file.
 	Path string
-	// Holder is the other process's command line, process ID and start time; "" if not known, as
-	// for a read-only process.
+	// Holder is the command line, the process ID and the start time of the other process; "" if
+	// unknown, as for a read-only process.
 	Holder string
 }
 
-// Error returns the holder and what to do.
+// Error returns the holder and the next step.
 func (e *LockedError) Error() string {
 	if e.Holder == "" {
 		return fmt.Sprintf("%s is in use by another process: try again, or find it with: fuser %s", e.Path, e.Path)
@@ -46,7 +46,8 @@ type owner struct {
 	unnamed error
 }
 
-// takeOwnership locks the folder. It waits up to wait for another writer to release it.
+// takeOwnership locks the folder. If another writer holds the lock, it waits up to wait for it to
+// be released.
 func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error) {
 	path := filepath.Join(dir, pidName)
 	for waited := time.Duration(0); ; waited += retryStep {
@@ -64,7 +65,7 @@ func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error
 	}
 }
 
-// lockFile creates the file at path if it is missing, and locks it. It returns nil if another
+// lockFile creates the file at path if it does not exist, and locks it. It returns nil if another
 // process holds the lock.
 func lockFile(path string) (*os.File, error) {
 	file, err := bounded.OpenRegular(path, os.O_RDWR|os.O_CREATE, fileMode)
@@ -118,8 +119,8 @@ func (o *owner) release() error {
 	return errors.Join(err, o.file.Close())
 }
 
-// holder returns the process that owns the folder; "" if there is none, or if the file does not
-// name it.
+// holder returns a description of the process that owns the folder; "" if there is none, or if the
+// file does not name it.
 func holder(path string) string {
 	file, err := bounded.OpenRegular(path, os.O_RDONLY, 0)
 	if err != nil {

@@ -97,7 +97,7 @@ func (t *txn) outlined(id, v []byte) ([]byte, error) {
 	return h.encode(), nil
 }
 
-// copied copies the records of an old bucket, which may be nil, into the bucket that to returns,
+// copied copies the records of an old bucket, which may be nil, to the bucket that to returns,
 // under the keys that rename returns. It skips a record if rename returns nil.
 func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k []byte) []byte) error {
 	if from == nil {
@@ -116,9 +116,8 @@ func (f *filler) copied(from *bbolt.Bucket, to func(*txn) *bucket, rename func(k
 	return to(f.t).continueAt(from.Sequence())
 }
 
-// convert fills a store from a file of schema version 1, which has no decisions and notices, 2,
-// which has no checksums, 3, which has no audit log, 4, which has no actions, or 5, which has no
-// outlines.
+// convert fills a store from a file of an earlier schema version. Version 1 has no decisions and
+// notices, 2 no checksums, 3 no audit log, 4 no actions, and 5 no outlines.
 func convert(old *bbolt.Tx, version int, to *filler) error {
 	if version < 1 {
 		return fmt.Errorf("version %d is too old for this version of driftd: migrate it with an earlier version first", version)
@@ -148,8 +147,8 @@ func convert(old *bbolt.Tx, version int, to *filler) error {
 	return nil
 }
 
-// convertChecked copies the buckets of a file with checksums. Buckets that it does not have stay
-// empty.
+// convertChecked copies the buckets of a file with checksums. Buckets that the file does not have
+// remain empty.
 func convertChecked(old *bbolt.Tx, to *filler) error {
 	for i, name := range bucketNames() {
 		raw := old.Bucket([]byte(name))

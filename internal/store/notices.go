@@ -42,8 +42,8 @@ func (t *txn) allPaces() (map[string]model.Pace, error) {
 	return paces, err
 }
 
-// SaveNotices stores a change of the notices and queues its messages, in one transaction. It does
-// not queue a message whose key is queued already.
+// SaveNotices stores a change of the notices and queues its messages in one transaction. It does
+// not queue a message whose key is already queued.
 func (s *Store) SaveNotices(change model.NoticeChange) error {
 	if change.Empty() {
 		return nil

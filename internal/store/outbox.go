@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// NextOutboxEntry returns the oldest queued message for a receiver; ok is false if there is none.
+// NextOutboxEntry returns the oldest queued message for a receiver. If there is none, ok is false.
 // The message remains the next one until EndDelivery or DropMessage removes it.
 func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bool, err error) {
 	var p model.OutboxEntry
@@ -38,7 +38,7 @@ func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bo
 }
 
 // BeginDelivery records that the delivery of a message has begun, so that after a crash the message
-// is known as one that may have arrived. It returns nil if the message is not queued.
+// counts as one that may have been delivered. It returns nil if the message is not queued.
 func (s *Store) BeginDelivery(receiver, key string) error {
 	return s.update("begin delivery of "+key, func(t *txn) error {
 		k, q, err := t.waiting(receiver, func(q *queued) bool { return q.key == key })
@@ -50,21 +50,21 @@ func (s *Store) BeginDelivery(receiver, key string) error {
 	})
 }
 
-// EndDelivery removes a delivered message. It stores the receipt for later messages of the thread,
-// as long as the thread is stored; with "" it keeps the stored receipt. It returns nil if the
-// message is not queued.
+// EndDelivery removes a delivered message from the queue. It stores the receipt for later messages
+// of the thread if the thread is stored; if receipt is "", the stored receipt remains. It returns
+// nil if the message is not queued.
 func (s *Store) EndDelivery(receiver, key, receipt string) error {
 	return s.update("end delivery of "+key, func(t *txn) error { return t.dequeue(receiver, key, receipt) })
 }
 
-// DropMessage removes a message that is not to be delivered. It returns nil if the message is not
-// queued.
+// DropMessage removes a message from the queue without delivering it. It returns nil if the message
+// is not queued.
 func (s *Store) DropMessage(receiver, key string) error {
 	return s.update("drop message "+key, func(t *txn) error { return t.dequeue(receiver, key, "") })
 }
 
-// Queues returns the queue of each receiver that has queued messages, or findings left out of
-// messages.
+// Queues returns the queue of each receiver that has queued messages or findings whose
+// notifications are held back, by the name of the receiver.
 func (s *Store) Queues() (map[string]model.Queue, error) {
 	queues := map[string]model.Queue{}
 	err := s.view("read queues", func(t *txn) error {
@@ -165,7 +165,7 @@ func (t *txn) parseMessage(k, v []byte) (queued, model.Message, error) {
 	return q, m, nil
 }
 
-// enqueue appends messages to the queues of their receivers, except those that are queued already.
+// enqueue appends messages to the queues of their receivers, except those that are already queued.
 func (t *txn) enqueue(messages []model.Message) error {
 	known := map[string]map[string]bool{}
 	for i := range messages {

@@ -10,10 +10,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The outline of a finding is a part of its head, so that a list reads the heads alone. Before each
-// text is its length as a uvarint. A time is the seconds since 1970 as a varint and the nanoseconds
-// as a uvarint. A check stands before the other actors if its bit is set. The ID is the key of the record; the source, and when the finding was last seen, are
-// other parts of the head.
+// The outline of a finding is a part of its head, so that a list reads only the heads. Each text is
+// preceded by its length as a uvarint. A time consists of the seconds since 1970 as a varint and
+// the nanoseconds as a uvarint. If its bit is set, a check precedes the other actors. The ID is the
+// key of the record. The source and the time at which the finding was last seen are other parts of
+// the head.
 
 // The bits of the first byte of an outline.
 const (
@@ -34,7 +35,7 @@ func outlineTimes(o *model.Outline) [4]*time.Time {
 	return [...]*time.Time{&o.Actor.At, &o.FirstSeen, &o.Resolved, &o.Until}
 }
 
-// encodeOutline encodes the outline of a finding.
+// encodeOutline returns the encoded outline of a finding.
 func encodeOutline(f *model.Finding) string {
 	o := f.Outline()
 	var bits byte
@@ -78,8 +79,8 @@ func (h *head) decode(id string, seen moment, o *model.Outline) error {
 	return decodeOutline([]byte(h.outline), o, new(model.Outline), new(texts))
 }
 
-// decodeOutline decodes the outline of a finding with an ID into o. Its texts are those of like where they are equal,
-// and new ones of t.
+// decodeOutline decodes the outline of a finding with an ID into o. It uses the texts of like where
+// they are equal, and otherwise new texts of t.
 func decodeOutline(outline []byte, o, like *model.Outline, t *texts) error {
 	if len(outline) == 0 {
 		return fmt.Errorf("%w: finding %s has no outline", errCorrupt, o.ID)

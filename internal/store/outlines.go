@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Outlines returns the outlines of the findings that the filter selects, in any order.
+// Outlines returns the outlines of the findings that the filter selects, in no particular order.
 func (s *Store) Outlines(f Filter) ([]*model.Outline, error) {
 	var list []*model.Outline
 	err := s.view("read the outlines of findings", func(t *txn) (err error) {
@@ -74,7 +74,8 @@ func newOutlineReader(f Filter) *outlineReader {
 	return &outlineReader{filter: f, seen: map[string]moment{}, full: make(chan *chunk), empty: make(chan []entry, runtime.GOMAXPROCS(0))}
 }
 
-// read reads the heads of buckets. It waits for its goroutines also if a record is damaged, which panics.
+// read reads the heads of buckets. It waits for its goroutines even if it panics because a record
+// is damaged.
 func (r *outlineReader) read(heads []*bucket) error {
 	var group sync.WaitGroup
 	defer group.Wait()

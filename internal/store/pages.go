@@ -136,8 +136,8 @@ type element struct {
 	child      uint64
 }
 
-// elements decodes the elements of a branch or a leaf page; ok is false if one lies outside the
-// page.
+// elements decodes the elements of a branch or a leaf page. If an element is outside of the page,
+// ok is false.
 func elements(page []byte, leaf bool) (list []element, ok bool) {
 	n := int(binary.NativeEndian.Uint16(page[10:]))
 	if pageHeader+n*elementSize > len(page) {
@@ -223,7 +223,7 @@ func (w *walker) leaf(bucket string, id uint64, e element, depth int) {
 	}
 }
 
-// bucket verifies a bucket. A small bucket holds its only page inline and has root 0.
+// bucket verifies a bucket. A small bucket contains its only page inline and has root 0.
 func (w *walker) bucket(id uint64, e element, depth int) {
 	const head = 16
 	name := printable(string(e.key))
@@ -241,7 +241,7 @@ func (w *walker) bucket(id uint64, e element, depth int) {
 	}
 }
 
-// freelist reads the ids of the free pages.
+// freelist reads the IDs of the free pages.
 func (w *walker) freelist() (ids []uint64, ok bool) {
 	page := w.page("", w.meta.freelist)
 	if page == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/driftd/driftd/internal/audit"
 )
 
-// Prune removes records that are beyond the retention: superseded versions, resources that are
-// gone, resolved findings, ended decisions, runs, and contents that no version refers to. Age
-// counts only time during which runs were made, so that a wrong clock removes nothing. Prune
-// returns how many versions, runs and decisions it removed. It keeps the newest run, existing
-// resources, open findings and queued messages. The file does not shrink: bbolt reuses its free
-// pages.
+// Prune removes records that exceed the retention: superseded versions, resources that are gone,
+// resolved findings, ended decisions, runs, and contents to which no version refers. Age counts
+// only time during which runs were made, so that a wrong clock removes nothing. Prune never removes
+// the newest run, existing resources, open findings and queued messages. It returns the number of
+// versions, runs and decisions that it removed. The file does not shrink, since bbolt reuses its
+// free pages.
 func (s *Store) Prune(now time.Time) (removed int, err error) {
 	if s.o.Retention == (Retention{}) {
 		return 0, nil
@@ -114,9 +114,9 @@ func (t *txn) runRecords() ([]runRecord, error) {
 	return list, nil
 }
 
-// pruneRuns removes the oldest records of runs that exceed one of the bounds. If there are more
-// runs than MaxRuns, it moves the cut to the start of the oldest one that it keeps. It always keeps
-// the newest record.
+// pruneRuns removes the oldest run records that exceed one of the limits. If there are more runs
+// than MaxRuns, it moves the cut to the start of the oldest one that remains. It always keeps the
+// newest record.
 func (p *pruner) pruneRuns(keep Retention) error {
 	list, err := p.runRecords()
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *pruner) pruneRuns(keep Retention) error {
 	return nil
 }
 
-// within returns how many of the records MaxRuns and MaxRunBytes allow.
+// within returns the number of records that MaxRuns and MaxRunBytes allow.
 func (p *pruner) within(list []runRecord, keep Retention) int {
 	var size int64
 	var runs uint64

@@ -9,17 +9,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Seal seals values that were stored under other rules.
+// A Seal contains the functions that seal values which were stored under other rules.
 type Seal struct {
 	// Rules identifies the current rules.
 	Rules string
-	// Value seals a value of a resource of a kind.
+	// Value returns a value of a resource of the kind, sealed by the current rules.
 	Value func(kind string, v model.Value) model.Value
-	// Finding seals a finding and updates its Basis.
+	// Finding seals a finding in place and updates its Basis.
 	Finding func(*model.Finding)
 }
 
-// Sealed reports whether everything in the file is sealed by these rules.
+// Sealed reports whether all values in the file are sealed by the rules. It returns true for an
+// empty file.
 func (s *Store) Sealed(rules string) (bool, error) {
 	same := false
 	err := s.view("read the sealing rules", func(t *txn) error {
@@ -35,10 +36,10 @@ func empty(t *txn) bool {
 	return k == nil && l == nil
 }
 
-// Reseal seals the values and findings in the file by the current rules, unless they are sealed by
-// them already. It removes a version of a resource that differs from the version before only in
-// values that are now secret. Decisions still apply to their findings. The old bytes remain in the
-// file until bbolt overwrites their pages.
+// Reseal seals the values and findings in the file by the current rules, unless they already are.
+// It removes a version of a resource that differs from the preceding one only in values that are
+// now secret. Decisions still apply to their findings. The old bytes remain in the file until bbolt
+// overwrites their pages.
 func (s *Store) Reseal(seal Seal) error {
 	same, err := s.Sealed(seal.Rules)
 	if err != nil {
@@ -224,8 +225,8 @@ func (r *resealer) sealFindings() error {
 	return nil
 }
 
-// sealHeads updates the digests and the outlines in the heads of findings. sealed has the new ones by
-// the key of the version.
+// sealHeads updates the digests and the outlines in the heads of findings. sealed contains the new
+// ones by the key of the version.
 func sealHeads(b *bucket, sealed map[string]head) error {
 	var changed []entry
 	err := each(b, nil, func(id, v []byte) error {
@@ -245,7 +246,7 @@ func sealHeads(b *bucket, sealed map[string]head) error {
 	return putAll(b, changed)
 }
 
-// rebase updates the bases in decisions, so that they still apply to their findings.
+// rebase updates the bases in decisions so that they still apply to their findings.
 func (r *resealer) rebase() error {
 	if len(r.bases) == 0 {
 		return nil

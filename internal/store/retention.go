@@ -14,9 +14,9 @@ func longestGap(age time.Duration) time.Duration {
 	return min(max(age/2, day), 8*day)
 }
 
-// cutOf returns the moment from which on now is at most age away, counted only in time during which
-// runs were made. The spans are in the order in which the runs were saved, newest first. Time
-// before all runs counts in full.
+// cutOf returns the moment since which at most age has passed until now. It counts only time during
+// which runs were made, and all time before the first run. The spans are in the order in which the
+// runs were saved, newest first.
 func cutOf(now moment, age time.Duration, runs []span) moment {
 	left, gap, at := int64(age), int64(longestGap(age)), int64(now)
 	// back moves at to an earlier moment. A negative step, of a clock that went back, is added

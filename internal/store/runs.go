@@ -54,8 +54,8 @@ func (c codec) rawRun(s *series, next []byte) ([]byte, error) {
 }
 
 // saveRun adds a run. If the run has the same result as the last one, and its transaction wrote no
-// new version of a resource or finding, saveRun counts it in the last record. Only the last run
-// keeps its list of exemptions and its samples of objects.
+// new version of a resource or finding, saveRun adds it to the last record instead. Only the last
+// run keeps its list of exemptions and its samples of objects.
 func (t *txn) saveRun(run *model.Run, at moment) error {
 	k, v := t.newest.cursor().last()
 	if k == nil {
@@ -177,7 +177,8 @@ func (t *txn) eachRun(fn func(raw []byte) (more bool, err error)) error {
 	return nil
 }
 
-// LastRun returns the record of the run that was saved last, or ErrNotFound.
+// LastRun returns the record of the run that was saved last. It returns ErrNotFound if there is
+// none.
 func (s *Store) LastRun() (model.Run, error) {
 	runs, err := s.Runs(1)
 	if err != nil {
@@ -189,8 +190,8 @@ func (s *Store) LastRun() (model.Run, error) {
 	return runs[0], nil
 }
 
-// Runs returns the records of the runs that were saved last, newest first; all of them if limit is
-// not positive. One record may represent several runs.
+// Runs returns up to limit run records, starting with the one that was saved last. If limit is not
+// positive, it returns all. One record may represent several runs.
 func (s *Store) Runs(limit int) ([]model.Run, error) {
 	var runs []model.Run
 	err := s.view("read runs", func(t *txn) error {
@@ -204,7 +205,7 @@ func (s *Store) Runs(limit int) ([]model.Run, error) {
 	return runs, err
 }
 
-// convertRuns copies the runs of an earlier version unchanged.
+// convertRuns copies the runs of an earlier schema version unchanged.
 func convertRuns(from *bbolt.Bucket, to *filler) error {
 	c := from.Cursor()
 	last, _ := c.Last()
@@ -234,7 +235,7 @@ func convertRuns(from *bbolt.Bucket, to *filler) error {
 const rememberedRuns = 100
 
 // convertLastReads stores the last reads of sources and declarations from the last runs of an
-// earlier version.
+// earlier schema version.
 func convertLastReads(from *bbolt.Bucket, to *filler) error {
 	c := from.Cursor()
 	read := 0

@@ -13,10 +13,10 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Save stores the result of a scan in one transaction: after a crash or an error either all of it
-// is stored or none. A resource becomes gone only if its snapshot covers the resource's place. If a
-// clock went back, a version is stored with a time just after the version before it.
-// Acknowledgements of findings that the scan resolved are removed.
+// Save stores the result of a scan in one transaction, so that after a crash or an error either all
+// of it is stored or nothing. A resource is marked as gone only if its snapshot covers the
+// resource's place. If a clock was set back, a version is stored with a time just after the
+// preceding version. Save removes acknowledgements of findings that the scan resolved.
 func (s *Store) Save(rec Record) error {
 	at := momentOf(rec.Run.Started)
 	if at == never {
@@ -104,8 +104,8 @@ func volatileFields(kinds map[string]*model.Kind) map[string][]string {
 	return all
 }
 
-// snapshot iterates over the stored resources of the source and those of the snapshot in parallel;
-// both are sorted by key.
+// snapshot iterates over the stored resources of the source and those of the snapshot in parallel.
+// Both are sorted by key.
 func (in *intake) snapshot(snap *model.Snapshot) error {
 	if err := checkSnapshot(snap); err != nil {
 		return err
@@ -145,7 +145,8 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 	return putAll(in.resources, in.changed)
 }
 
-// checkSnapshot returns an error if the resources are not of the source, or not in key order.
+// checkSnapshot returns an error if a resource is not of the source, or if the resources are not
+// sorted by key.
 func checkSnapshot(snap *model.Snapshot) error {
 	for i := range snap.Resources {
 		key := snap.Resources[i].Key
@@ -227,7 +228,8 @@ func (in *intake) putContents() error {
 
 func compareDigests(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
-// absent marks a stored resource as gone if the snapshot covers it and does not have it. One that could not be read stays as it is.
+// absent marks a stored resource as gone if the snapshot covers it and does not contain it. A
+// resource that could not be read remains unchanged.
 func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	was, err := parseState(v)
 	if err != nil || was.gone() {
@@ -292,9 +294,9 @@ func writer(snap *model.Snapshot, r *model.Resource, since moment) model.Actor {
 	return r.LastWriter()
 }
 
-// lastActor returns the actor of the last audit event about a resource after since whose action
-// fits. Audit events do not prove that no other actor changed other fields, so the confidence of a
-// write is at most Likely.
+// lastActor returns the actor of the last audit event about a resource after since for whose action
+// fits returns true. Audit events do not prove that no other actor changed other fields, so the
+// confidence of a write is at most Likely.
 func lastActor(snap *model.Snapshot, key model.Key, since moment, fits func(model.Action) bool) (a model.Actor, ok bool) {
 	ref := model.Ref{Kind: key.Kind, ID: key.ID}
 	i, _ := slices.BinarySearchFunc(snap.AuditEvents, ref, func(t model.AuditEvent, r model.Ref) int {

@@ -42,8 +42,8 @@ type ledger struct {
 	written int
 }
 
-// openLedger computes when each source's findings were last seen. An open finding that shares the
-// time of its source but is not in the record gets the previous time written into its head.
+// openLedger computes when the findings of each source were last seen. If an open finding shares
+// the time of its source but is not in the record, the previous time is written to its head.
 func (t *txn) openLedger(sorted []model.Finding, at moment) (*ledger, error) {
 	l := &ledger{txn: t, at: at, before: map[string]moment{}, now: map[string]moment{}}
 	for i := range sorted {
@@ -117,7 +117,7 @@ func (l *ledger) close() error {
 }
 
 // save stores one finding. It writes a new version if any field other than LastSeen and
-// Change.Names changed. If only names changed, it writes them into the last version.
+// Change.Names changed. If only names changed, it writes them to the last version.
 func (l *ledger) save(f *model.Finding) error {
 	if f.ID == "" || strings.Contains(f.ID, "\x00") {
 		return fmt.Errorf("id %q: want a non-empty ID without NUL bytes", f.ID)
@@ -153,8 +153,8 @@ func (l *ledger) save(f *model.Finding) error {
 	return l.move(f, home, &was, &now)
 }
 
-// begin begins a new version of a finding, unless only names changed. It sets the time of
-// the version to write, and returns when the finding was last seen in the form of its record.
+// begin begins a new version of a finding, unless only names changed. It sets the time of the
+// version to write, and returns the encoded time at which the finding was last seen.
 func (l *ledger) begin(f *model.Finding, was, now *head) (seen []byte, err error) {
 	last := l.findings.get(findingKey(f.ID, was.at))
 	same, err := l.onlyShownDiffers(last, f)
@@ -210,8 +210,8 @@ func changeWithoutShown(c model.Change) model.Change {
 	return c
 }
 
-// move writes the head to the bucket of open or of resolved findings, unless it is stored there
-// already.
+// move writes the head to the bucket of open or of resolved findings, unless it is already stored
+// there.
 func (l *ledger) move(f *model.Finding, home *bucket, was, now *head) error {
 	to := l.open
 	if !f.Resolved.IsZero() {

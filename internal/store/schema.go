@@ -14,7 +14,7 @@ import (
 // fileName is the name of the database in the state folder.
 const fileName = "driftd.db"
 
-// Path returns the path of the database in a state folder.
+// Path returns the path of the database file in a state folder.
 func Path(dir string) string { return filepath.Join(dir, fileName) }
 
 // metaBucket holds the schema's version under schemaKey, in decimal and without a checksum, so that
@@ -85,7 +85,7 @@ type schema struct {
 
 func currentSchema() schema { return schema{version: 6, convert: convert} }
 
-// create creates an empty store if there is no file. It renames the file to its final name only
+// create creates an empty store if the file does not exist. It gives the file its final name only
 // when it is complete.
 func (s *Store) create(want schema) error {
 	if _, err := os.Stat(s.path); !errors.Is(err, fs.ErrNotExist) {
@@ -151,8 +151,8 @@ const firstChecked = 3
 // firstAudited is the first schema version with an audit log.
 const firstAudited = 4
 
-// versionOf returns the schema's version. If the file has checksums and the checksummed copy
-// differs, it returns a *RecordError.
+// versionOf returns the version of the schema. If the file has checksums and the checksummed copy
+// of the version differs, it returns a *RecordError.
 func versionOf(tx *bbolt.Tx) (int, error) {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil {
@@ -176,7 +176,7 @@ func versionOf(tx *bbolt.Tx) (int, error) {
 	return version, nil
 }
 
-// upgrade migrates the file to the wanted schema and verifies that all buckets are present.
+// upgrade migrates the file to the wanted schema and verifies that all buckets exist.
 func (s *Store) upgrade(want schema) error {
 	var version int
 	err := s.inspect(s.db.View, func(tx *bbolt.Tx) (err error) {
@@ -213,8 +213,8 @@ func (s *Store) inspect(run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx
 	return damaged
 }
 
-// migrate builds a new file of the wanted schema and puts it in place of the old one, which is kept
-// as a backup.
+// migrate creates a new file of the wanted schema and replaces the old file, which is kept as a
+// backup.
 func (s *Store) migrate(from int, want schema) error {
 	backup := s.path + ".schema-" + strconv.Itoa(from)
 	what := fmt.Sprintf("migrate %s from schema version %d to %d", s.path, from, want.version)

@@ -19,8 +19,8 @@ const (
 )
 
 // Sealer returns the sealer of this installation. Its key is a file in dir that only its owner can
-// read. It is created from random bytes on first use; concurrent processes get the same key. Sealer
-// returns an error if others can read the file or if its size is wrong.
+// read. On first use, Sealer creates the key from random bytes; concurrent processes get the same
+// key. Sealer returns an error if others can read the file or if its size is wrong.
 func Sealer(dir string) (model.Sealer, error) {
 	path := filepath.Join(dir, keyName)
 	key, err := readKey(path)
@@ -83,8 +83,8 @@ func makeKey(path string) error {
 	return makeOwn(path, key)
 }
 
-// makeOwn creates a file atomically that only its owner can read. It keeps a file that another
-// process created meanwhile.
+// makeOwn atomically creates a file that only its owner can read. It keeps a file that another
+// process created in the meantime.
 func makeOwn(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o750); err != nil {

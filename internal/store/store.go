@@ -16,46 +16,47 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Errors of the store; see also LockedError and DamagedError.
+// Errors that methods of the store wrap. See also LockedError and DamagedError.
 var (
-	// ErrNotFound is returned if nothing stored has the given key or ID.
+	// ErrNotFound is returned if nothing is stored under the given key or ID.
 	ErrNotFound = errors.New("not found")
 	// ErrAmbiguous is returned if several IDs begin with the given prefix.
 	ErrAmbiguous = errors.New("ambiguous")
 )
 
-// Options configure how a store is opened.
+// Options configures a store.
 type Options struct {
-	// ReadOnly makes Open create and change nothing.
+	// ReadOnly makes Open, and all methods, leave the folder and the file unchanged.
 	ReadOnly  bool
 	Retention Retention
-	// Wait is how long to wait for another process that has the store open; zero means 200 ms.
+	// Wait is how long Open waits for another process that has opened the store; zero means 200 ms.
 	Wait time.Duration
-	// Now is the clock; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
-	// Audit is the key that signs the audit log; nil writes no log.
+	// Audit is the key that signs the audit log; if it is nil, no log is written.
 	Audit *audit.Key
-	// KeyMade reports whether the key was made just now, for a new database, and KeyFound whether it was
-	// there before: a log that begins with it is in doubt.
+	// KeyMade reports whether the key was created for a new database, and KeyFound whether it
+	// existed before. A log that begins with an existing key is in doubt.
 	KeyMade, KeyFound bool
 	// AuditKey is the public key that the audit log must have; "" allows any.
 	AuditKey string
-	// Log receives events about the file as a whole; nil discards them.
+	// Log receives events that concern the file as a whole; nil discards them.
 	Log *slog.Logger
 }
 
-// Retention bounds what Prune keeps. A zero field sets no bound. Existing resources and open
-// findings are never removed.
+// A Retention limits the records that Prune keeps. A zero field means no limit. Existing resources
+// and open findings are never removed.
 type Retention struct {
-	// MaxAge is the age up to which past values are kept.
+	// MaxAge is the maximum age of past values.
 	MaxAge time.Duration
-	// MaxRuns is the number of runs that are kept, with the changes since the oldest of them.
+	// MaxRuns is the maximum number of runs. The changes since the oldest remaining run are kept,
+	// too.
 	MaxRuns int
-	// MaxRunBytes bounds the size of the run records. Removing run records does not remove the
-	// changes of their runs.
+	// MaxRunBytes is the maximum size of all run records in bytes. Removing run records does not
+	// remove the changes of their runs.
 	MaxRunBytes int64
-	// AuditMaxAge is the age up to which the entries of the audit log are kept. Their hashes are
-	// always kept.
+	// AuditMaxAge is the maximum age of the entries of the audit log. The hashes of removed entries
+	// remain.
 	AuditMaxAge time.Duration
 }
 
@@ -63,18 +64,18 @@ type Retention struct {
 type Record struct {
 	Run       model.Run
 	Snapshots []model.Snapshot
-	// FirstReads are the first reads of this scan. Stored ones are not overwritten.
+	// FirstReads lists the first reads in this scan. They do not replace stored ones.
 	FirstReads []model.FirstRead
-	// Findings are the open findings after the scan and those that it resolved.
+	// Findings lists the open findings after the scan and those that it resolved.
 	Findings []model.Finding
-	// Decisions are the declared decisions by the declaration whose file they are in. They replace
-	// the stored ones of that file; an empty list removes them.
+	// Decisions lists the declared decisions by the declaration that contains their file. They
+	// replace the stored ones of that file; an empty list removes them.
 	Decisions map[string][]model.Decision
-	// Notices are the changes of notifications that result from the findings.
+	// Notices contains the changes of notifications that result from the findings.
 	Notices model.NoticeChange
 }
 
-// A Store is an open database file. It is safe for use by many goroutines.
+// A Store is an open database file. Its methods are safe for concurrent use.
 type Store struct {
 	path string
 	o    Options
@@ -93,9 +94,10 @@ type Store struct {
 	closed     func() error
 }
 
-// Open opens the store in dir. Unless read-only, it creates the folder and the file if they are
-// missing. It returns a *LockedError if another process has the store open, and a *DamagedError if
-// the file is damaged: the file is then renamed, and the next Open creates a new one.
+// Open opens the store in dir. Unless o.ReadOnly is set, it creates the folder and the file if they
+// do not exist, and migrates a file of an earlier version. It returns a *LockedError if another
+// process has opened the store. It returns a *DamagedError if the file is damaged; the file is then
+// renamed, and the next Open creates a new one.
 func Open(dir string, o Options) (*Store, error) {
 	return open(dir, o, currentSchema())
 }
@@ -122,8 +124,8 @@ func open(dir string, o Options, want schema) (*Store, error) {
 	return s, nil
 }
 
-// attach takes the lock, creates the file if it is missing, opens it and migrates it to the wanted
-// schema.
+// attach takes the lock, creates the file if it does not exist, opens it, and migrates it to the
+// wanted schema.
 func (s *Store) attach(want schema) error {
 	if !s.o.ReadOnly {
 		if err := s.own(want); err != nil {
@@ -164,7 +166,7 @@ func unwritable(dir string, err error) error {
 	return fmt.Errorf("%w: check that driftd's user can write to the state folder %s and that there is free disk space", err, dir)
 }
 
-// Close closes the file. It waits for running calls. A second call returns the result of the first
+// Close waits for running calls and closes the file. Later calls return the result of the first
 // one.
 func (s *Store) Close() error { return s.closed() }
 
@@ -187,7 +189,7 @@ func (s *Store) shut() error {
 	return nil
 }
 
-// Size returns the size of the file in bytes; 0 if it cannot be read.
+// Size returns the size of the file in bytes; 0 if it cannot be determined.
 func (s *Store) Size() int64 {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -216,9 +218,10 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 	return err
 }
 
-// commit runs fn in one transaction, and writes the head file before the next transaction begins, so that it has the
-// last head. written reports whether fn and the entries of the audit log succeeded, and it was not the head file that
-// failed. That is an error only of a strict transaction, which is stored then.
+// commit runs fn in one transaction and writes the head file before the next transaction begins, so
+// that the file has the last head. written reports whether fn and the writing of the audit entries
+// succeeded. A failure to write the head file is an error only if the transaction is strict: commit
+// then returns an *UnrecordedError and false, although the transaction is stored.
 func (s *Store) commit(what string, fn func(*txn) error) (written bool, err error) {
 	var unkept error
 	var strict bool

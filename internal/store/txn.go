@@ -45,7 +45,7 @@ type txn struct {
 	strict bool
 }
 
-// begin returns the buckets of a transaction. It returns an error if a bucket is missing, and
+// begin returns the buckets of a transaction. It returns an error if a bucket does not exist, and
 // panics with a *RecordError if the total of a bucket is damaged.
 func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 	t := &txn{codec: c}

@@ -18,12 +18,12 @@ import (
 // maxDamages bounds the number of damages that a Health lists.
 const maxDamages = 20
 
-// Health is the result of verifying a database.
+// A Health is the result of verifying a database.
 type Health struct {
-	// Records is the number of records read, Bytes the size of the file.
+	// Records is the number of records that were read, and Bytes the size of the file.
 	Records int   `json:"records"`
 	Bytes   int64 `json:"bytes"`
-	// Damages lists the first damages; never nil. More is the number of further ones.
+	// Damages describes the first damages; it is never nil. More is the number of further damages.
 	Damages []string `json:"damages"`
 	More    int      `json:"more,omitempty"`
 }
@@ -31,7 +31,8 @@ type Health struct {
 // Whole reports whether no damage was found.
 func (h *Health) Whole() bool { return len(h.Damages) == 0 }
 
-// Err returns nil if no damage was found, otherwise an error with the first damage.
+// Err returns nil if no damage was found, and otherwise an error with the first damage and the
+// number of others.
 func (h *Health) Err() error {
 	if h.Whole() {
 		return nil
@@ -53,9 +54,10 @@ func (h *Health) add(err error) {
 	}
 }
 
-// Verify reads the whole file and lists its damages: damaged pages and records, lost records, and
-// references without a target. Scans may be saved meanwhile. It changes nothing, and the store
-// remains usable. It returns an error if the file could not be verified.
+// Verify reads the whole file and returns its damages: damaged pages and records, missing records,
+// and references without a target. Damages are not an error; Verify returns an error only if it
+// could not verify the file. It changes nothing, and other goroutines may use the store at the same
+// time.
 func (s *Store) Verify() (Health, error) {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return Health{}, fmt.Errorf("verify store: %w", damaged)
@@ -67,8 +69,8 @@ func (s *Store) Verify() (Health, error) {
 	return h, nil
 }
 
-// VerifyFile verifies the database file at path without changing it. No process may be writing
-// to the file.
+// VerifyFile verifies the database file at path as Store.Verify does, without changing it. No
+// process may write to the file during the call.
 func VerifyFile(path string) (Health, error) {
 	c, err := newCodec()
 	if err != nil {
@@ -175,8 +177,7 @@ func (t *txn) parts() []part {
 	}
 }
 
-// verify checks the checksum and the form of every record, and, if all are intact, their
-// references.
+// verify checks the checksum and the form of every record and, if all are intact, their references.
 func (t *txn) verify(h *Health) {
 	parts := t.parts()
 	for _, p := range parts {
@@ -193,7 +194,7 @@ func (t *txn) verify(h *Health) {
 	h.add(t.eachRun(func(raw []byte) (bool, error) { return true, parseJSON(raw, new(model.Run)) }))
 }
 
-// verifyPart lists the damaged records of a bucket, and reports lost ones.
+// verifyPart adds the damaged and missing records of a bucket to h.
 func (t *txn) verifyPart(p part, h *Health) {
 	counted := total{sequence: p.in.now.sequence}
 	damaged := false
@@ -333,7 +334,7 @@ func (t *txn) referHead(id, v []byte) error {
 	return err
 }
 
-// headed returns the version of a finding that its head refers to.
+// headed returns the version of a finding to which its head refers.
 func (t *txn) headed(id []byte, h *head) (f model.Finding, err error) {
 	version := t.findings.get(findingKey(string(id), h.at))
 	if len(version) < 8 {
