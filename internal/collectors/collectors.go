@@ -1,5 +1,5 @@
-// Package collectors defines the interfaces of the code that reads live systems. Each
-// collector has a folder of its own below this one; package all lists them.
+// Package collectors defines the interfaces of the code that reads live systems. Each type of
+// collector has a package in a subfolder; package all lists them.
 package collectors
 
 import (
@@ -10,65 +10,65 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Collector reads the live state of one source. It never writes to it.
+// A Collector reads the live state of one source. It never writes to the source.
 type Collector interface {
-	// Collect reads the whole source once. The snapshot's coverage lists the scopes
-	// that could not be read, with the reason. An error means that nothing could be
-	// read at all.
+	// Collect reads the whole source once. A scope that could not be read is not an error; the
+	// coverage of the snapshot contains it with the reason. Collect returns an error only if
+	// nothing could be read.
 	Collect(context.Context) (model.Snapshot, error)
 }
 
 // A Watcher is a Collector that can follow its source.
 type Watcher interface {
-	// Watch calls changed with a complete new snapshot soon after a change. It calls
-	// lost with the reason within 25 s after the source became unreachable, once for
-	// each outage, and changed when the source is reachable again. The two functions
-	// never run at the same time. Watch reopens broken streams and returns when ctx
-	// ends.
+	// Watch calls changed with a complete new snapshot soon after a change in the source. If the
+	// source becomes unreachable, Watch calls lost with the reason within 25 s, once per outage,
+	// and changed when the source is reachable again. It never calls the two functions
+	// concurrently. It reopens broken streams and returns when ctx ends.
 	Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error
 }
 
 // An ObjectCollector is a Collector that can read single objects.
 type ObjectCollector interface {
-	// CollectObjects reads the named objects, and those that belong to one of them or to
-	// which one of them belongs, now or in the last snapshot of the source. The result
-	// has in Reread all objects that it read, and in Resources those of them that are
-	// present; Snapshot.With adds it to a snapshot. Its positions are only those that do
-	// not depend on what was read. It has neither coverage nor kinds: those of the
-	// snapshot remain in force, so an object is absent only if the snapshot could prove
-	// that now. An error of type *WholeError means that single objects do not suffice.
-	// Names may be of anything: they come from events, which anyone may have forged.
+	// CollectObjects reads the named objects, and all objects that contain one of them or that one
+	// of them contains, now or in last, which is the last snapshot of the source. In the result,
+	// Reread lists all objects that were read, and Resources those that exist. The result has no
+	// coverage and no kinds, and only positions that do not depend on the objects read.
+	// Snapshot.With adds it to a snapshot, whose coverage decides whether an object that was not
+	// found counts as absent.
+	//
+	// CollectObjects returns a *WholeError if the whole source must be read instead. The names come
+	// from events, which can be forged, so they may be arbitrary texts.
 	CollectObjects(ctx context.Context, names []model.ObjectName, last *model.Snapshot) (model.Snapshot, error)
 }
 
-// A Prober returns the identity of a source and the scopes that can be read.
+// A Prober is a Collector that can test the access to its source without reading all of it.
 type Prober interface {
 	Probe(context.Context) (Probe, error)
 }
 
-// A Canonicalizer returns declared resources as the source would store them. It does
-// not change the source.
+// A Canonicalizer converts declared resources to the form in which the source would store them. It
+// does not change the source.
 type Canonicalizer interface {
-	// Canonicalize returns the claims with their values as the source would
-	// store them. A claim that the source refuses keeps its value.
+	// Canonicalize returns copies of the claims with their values as the source would store them. A
+	// claim that the source rejects keeps its value.
 	Canonicalize(context.Context, []model.Claim) ([]model.Claim, error)
 }
 
 // A Listener is a Collector that receives events from its source.
 type Listener interface {
-	// Hook returns the handler of the source's requests, or nil if none are expected.
-	// The handler authenticates the sender. It is safe for concurrent use.
+	// Hook returns the handler for the requests of the source, or nil if no requests are expected.
+	// The handler authenticates the sender and is safe for concurrent use.
 	Hook() http.Handler
 }
 
 // A Linker is a Collector whose source has web pages for its objects.
 type Linker interface {
-	// Link returns the address of an object's page; "" if it has none. It sends no request.
+	// Link returns the address of the page of an object; "" if it has none. It sends no request.
 	Link(model.Ref) string
 }
 
-// A Probe is the result of a Prober: the user of the credentials and the scopes that
-// the user can read.
+// A Probe is the result of a Prober. Identity is the user of the credentials, and Coverage lists
+// the scopes that this user can and cannot read.
 type Probe struct {
 	Version  string           `json:"version"`
 	Identity string           `json:"identity"`
@@ -76,30 +76,32 @@ type Probe struct {
 	Coverage []model.Coverage `json:"coverage"`
 }
 
-// Env holds the inputs of a collector other than its settings.
+// An Env contains the inputs of a collector other than its settings.
 type Env struct {
-	// Name of the source.
+	// Name is the name of the source.
 	Name string
 	// Sealer digests sensitive values as soon as they are read.
 	Sealer model.Sealer
-	// CacheDir is a folder that only this collector uses and that may be emptied at
-	// any time; "" if there is none.
+	// CacheDir is a folder that only this collector uses and that may be emptied at any time; "" if
+	// there is none.
 	CacheDir string
 	Log      *slog.Logger
 }
 
-// A Decoder fills a settings struct from the configuration file. Unknown keys are
-// errors. It makes relative paths in fields tagged `path:"true"` absolute.
+// A Decoder decodes the settings in the configuration file into a struct, to which into must point.
+// It returns an error for an unknown key. It makes relative paths in fields with the tag
+// `path:"true"` absolute.
 type Decoder func(into any) error
 
-// A Definition opens collectors of one type.
+// A Definition describes one type of collector. Open creates a collector with the settings that the
+// Decoder decodes.
 type Definition struct {
 	Type string
 	Open func(Env, Decoder) (Collector, error)
 }
 
-// Define returns the definition of a collector type. Settings that the configuration
-// does not have are those of defaults. Open must not use the network.
+// Define returns the definition of the collector type typ. Settings that are missing from the
+// configuration have the values in defaults. The function open must not use the network.
 func Define[C any](typ string, defaults C, open func(Env, C) (Collector, error)) Definition {
 	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Collector, error) {
 		settings := defaults

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A LocalError is an error of the settings, or of a file or credential that they name. No
-// request was sent.
+// A LocalError is an error in the settings, or in a file or credential to which they refer. It is
+// returned before any request is sent.
 type LocalError struct{ Err error }
 
 // Error returns the text of Err.
@@ -19,21 +19,21 @@ func (e *LocalError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *LocalError) Unwrap() error { return e.Err }
 
-// An InconsistentError is the error of a list whose pages do not fit together.
+// An InconsistentError reports that the pages of a list contradict each other.
 type InconsistentError struct{ Text string }
 
 // Error returns Text.
 func (e *InconsistentError) Error() string { return e.Text }
 
-// A WholeError is the error of reading single objects if the whole source must be read
-// instead.
+// A WholeError is returned by CollectObjects if the whole source must be read instead of single
+// objects.
 type WholeError struct{ Reason string }
 
 // Error returns Reason.
 func (e *WholeError) Error() string { return e.Reason }
 
-// An ExpiredError is the cause of a context that ended because the timeout of a source or
-// declaration was over.
+// An ExpiredError is the cause of a context that ended because of the timeout of a source or
+// declaration.
 type ExpiredError struct {
 	// Of is the source or declaration that was being read, such as "source netbox".
 	Of string
@@ -41,14 +41,14 @@ type ExpiredError struct {
 	After time.Duration
 }
 
-// Error returns what was being read, and the timeout.
+// Error returns the source or declaration and the timeout.
 func (e *ExpiredError) Error() string { return fmt.Sprintf("%s: no answer within %s", e.Of, e.After) }
 
 // Is reports whether target is context.DeadlineExceeded.
 func (e *ExpiredError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Ended returns the reason for a part of a source that was not read because its context
-// ended. It returns "" if err has another cause.
+// Ended returns the reason, for a Coverage, why a part of a source was not read, if err is the
+// result of a context that ended. It returns "" for other errors.
 func Ended(err error) string {
 	var (
 		expired *ExpiredError
@@ -65,8 +65,8 @@ func Ended(err error) string {
 	return ""
 }
 
-// Void reports whether the result of a scan is void: ctx was cancelled, or it expired before
-// anything was read. Otherwise the parts that were read count.
+// Void reports whether the result of a scan must be discarded because ctx was cancelled, or because
+// it expired before anything was read. If ctx expired later, the parts that were read remain valid.
 func Void(ctx context.Context, read bool) bool {
 	return ctx.Err() != nil && !(read && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }

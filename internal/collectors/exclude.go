@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Excludes reports whether one of the patterns of exclude_kinds matches a kind. A
-// pattern may omit the type before the kind's name.
+// Excludes reports whether one of the patterns of the setting exclude_kinds matches the kind. A
+// pattern may omit the type before the name of the kind.
 func Excludes(patterns []string, kind string) bool {
 	typ, name, _ := strings.Cut(kind, "/")
 	for _, pattern := range patterns {
@@ -18,9 +18,9 @@ func Excludes(patterns []string, kind string) bool {
 	return false
 }
 
-// CheckPatterns returns an error that names the first malformed pattern of
-// exclude_kinds, or nil. The error shows example as a valid pattern, such as
-// "backup_job or firewall_*".
+// CheckPatterns returns an error that names the first malformed pattern of the setting
+// exclude_kinds, or nil. The error contains example as a valid pattern, such as "backup_job or
+// firewall_*".
 func CheckPatterns(patterns []string, example string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {

@@ -32,7 +32,7 @@ func (c *Client) repeat(r *http.Request, read func(*http.Response) error) error 
 	}
 }
 
-// attempt sends a request once, as soon as there is a place for it and the rate allows it.
+// attempt sends a request once, as soon as the limits on concurrency and rate allow it.
 func (c *Client) attempt(r *http.Request, read func(*http.Response) error) error {
 	ctx := r.Context()
 	if err := c.admit(ctx); err != nil {
@@ -76,8 +76,8 @@ func (c *Client) leave() {
 	}
 }
 
-// exchange sends a copy of a request, and calls read with a success whose body is bounded.
-// An error of the body has precedence over what read makes of it.
+// exchange sends a copy of a request, and calls read with a successful response whose body is
+// bounded. An error of the body takes precedence over the error of read.
 func (c *Client) exchange(ctx context.Context, r *http.Request, read func(*http.Response) error) error {
 	sent := r.Clone(ctx)
 	if r.GetBody != nil {
@@ -102,8 +102,8 @@ func (c *Client) exchange(ctx context.Context, r *http.Request, read func(*http.
 	return err
 }
 
-// send sends a request, which may get another header, and returns a success. Any other
-// answer is a *Status.
+// send sends a request, to which headers may be added, and returns a successful response. Any other
+// response is a *Status.
 func (c *Client) send(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Cache-Control") == "" {
 		r.Header.Set("Cache-Control", "no-cache")
@@ -126,8 +126,8 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// pause returns how long to wait after attempt n, which ended with err, and whether there
-// is another one.
+// pause returns how long to wait after attempt n, which ended with err, and whether there is
+// another attempt.
 func (c *Client) pause(err error, n int) (time.Duration, bool) {
 	most := c.limits.Attempts
 	if most == 0 {
@@ -153,7 +153,7 @@ type boundedBody struct {
 	err error
 }
 
-// Read returns a *TooLarge if the body has more than limit bytes.
+// Read reads from the body. It returns a *TooLarge if the body has more bytes than the limit.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err

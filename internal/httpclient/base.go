@@ -14,8 +14,9 @@ import (
 // maxAuthorities bounds a file of certificate authorities, in bytes. That of the web's has 250 KiB.
 const maxAuthorities = 8 << 20
 
-// Trust returns a TLS configuration. The authorities in a PEM file replace those of the
-// system; without a file, those of the system count. The file is read once.
+// Trust returns a TLS configuration that trusts only the certificate authorities in a PEM file, or
+// those of the system if caFile is "". It reads the file once, and returns an error if the file
+// cannot be read or contains no certificate.
 func Trust(caFile string) (*tls.Config, error) {
 	trust := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile == "" {
@@ -32,11 +33,12 @@ func Trust(caFile string) (*tls.Config, error) {
 	return trust, nil
 }
 
-// MaxHeader bounds the header of an answer, in bytes: its fields take many times that.
+// MaxHeader is the maximum size of a response header in bytes. The decoded fields occupy many times
+// as much memory.
 const MaxHeader = 256 << 10
 
-// NewBase returns a transport with as many connections to a server as requests may run at
-// once.
+// NewBase returns a transport that keeps as many idle connections to a server as requests may run
+// concurrently.
 func NewBase(trust *tls.Config, l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Timeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// cached returns the header that marks an answer as the copy of a cache, such as
+// cached returns the response header which shows that the response is a copy from a cache, such as
 // "Age: 120" (RFC 9111, RFC 9211); "" if none does.
 func cached(h http.Header) string {
 	age := strings.TrimSpace(h.Get("Age"))

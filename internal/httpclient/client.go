@@ -1,6 +1,7 @@
 // Package httpclient sends HTTP requests to servers that may be slow, busy, broken or hostile. It
-// bounds time, size and memory, tries again where that helps, keeps credentials from other
-// hosts and out of errors, and explains why a server could not be reached.
+// limits time, size and memory, and repeats requests where that helps. It never sends credentials
+// to other hosts or includes them in errors, and its errors explain why a server could not be
+// reached.
 package httpclient
 
 import (
@@ -15,27 +16,27 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Limits are those of the requests to one server.
+// Limits contains the limits on the requests to one server.
 type Limits struct {
-	// Concurrency is how many requests run at once; 0 does not limit them.
+	// Concurrency is the maximum number of concurrent requests; 0 means no limit.
 	Concurrency int
-	// Rate limits the requests per second; 0 does not.
+	// Rate is the maximum number of requests per second; 0 means no limit.
 	Rate float64
-	// Burst is how many requests may be ahead of Rate; 0 means those of one second.
+	// Burst is the number of requests that may exceed Rate at once; 0 means those of one second.
 	Burst int
-	// Timeout bounds each attempt with its whole answer, and so does half of the time
-	// that the context of the request has left.
+	// Timeout is the maximum time of each attempt, including reading the response. An attempt is
+	// also limited to half of the time until the deadline of the request's context.
 	Timeout time.Duration
-	// MaxBody bounds each answer, in bytes.
+	// MaxBody is the maximum size of each response in bytes.
 	MaxBody int64
-	// Backoff is the pause before the second attempt; it doubles with each further one.
+	// Backoff is the pause before the second attempt. It doubles with each further attempt.
 	Backoff time.Duration
-	// Attempts is how often a request is sent at most; 0 means 4 times.
+	// Attempts is the maximum number of times that a request is sent; 0 means 4.
 	Attempts int
 }
 
-// Check returns an error about the first of the settings concurrency, timeout and
-// max_body that is not positive.
+// Check returns an error about the first of the settings concurrency, timeout and max_body that is
+// not positive, or nil.
 func (l Limits) Check() error {
 	for _, limit := range []struct {
 		name string
@@ -64,32 +65,32 @@ func (l Limits) limiter() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(l.Rate), burst)
 }
 
-// An API is what distinguishes the answers of one kind of server.
+// An API describes the error responses of one kind of server.
 type API struct {
-	// Describe sets Message, and what else the header and the body of an unsuccessful
-	// answer contain. The body is null if it is not JSON. Nil sets nothing.
+	// Describe sets Message and other fields of s from the header and the body of an unsuccessful
+	// response. The body is null if it is not JSON. If Describe is nil, no fields are set.
 	Describe func(s *Status, header http.Header, body model.Value)
-	// Retry are status codes after which a request is sent again, in addition to those of
-	// all servers.
+	// Retry lists the status codes after which a request is sent again, in addition to those that
+	// apply to all servers.
 	Retry []int
 }
 
-// A Client sends requests to one server within limits. It follows no redirect: credentials
-// go to no address that is not configured. It is safe for concurrent use.
+// A Client sends requests to one server within limits. It does not follow redirects, so that it
+// sends credentials only to the configured address. It is safe for concurrent use.
 type Client struct {
 	http   *http.Client
 	api    API
 	limits Limits
-	// places has an element for each request that runs; nil without a limit.
+	// places contains one element for each running request; nil without a limit.
 	places chan struct{}
 	rate   *rate.Limiter
-	// cached is the first mark of a cache.
+	// cached is the first header that showed a response from a cache.
 	cached *atomic.Pointer[string]
-	// buffers reports whether unsuccessful answers are kept, for a library.
+	// buffers reports whether unsuccessful responses are kept, for a library.
 	buffers bool
 }
 
-// New returns a client that sends its requests through base.
+// New returns a client that sends its requests through base, which it wraps with Guard.
 func New(base http.RoundTripper, l Limits, api API) *Client {
 	c := &Client{http: stayingClient(Guard(base)), api: api, limits: l, rate: l.limiter(), cached: &atomic.Pointer[string]{}}
 	if l.Concurrency > 0 {
@@ -103,19 +104,19 @@ func stayingClient(t http.RoundTripper) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// With returns a client with other values of Timeout, MaxBody, Backoff and Attempts. It
-// shares the places and the rate of c.
+// With returns a copy of the client with the Timeout, MaxBody, Backoff and Attempts that change
+// sets. The copy shares the concurrency and rate limits of c.
 func (c *Client) With(change func(*Limits)) *Client {
 	derived := *c
 	change(&derived.limits)
 	return &derived
 }
 
-// Close closes the idle connections.
+// Close closes idle connections. The client remains usable.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Cached returns why the answers so far may be old, and what to do; "" if none was the
-// copy of a cache. server is the name of the server in that text.
+// Cached returns the reason why the responses so far may be outdated, with the next step, if one of
+// them was a copy from a cache; "" otherwise. server is the name of the server for that text.
 func (c *Client) Cached(server string) string {
 	if mark := c.cached.Load(); mark != nil {
 		return fmt.Sprintf("a cache before %s answered from its own copy (%s): let driftd's requests pass it", server, *mark)

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// Discreet returns a transport that hides the credentials of a request in an unsuccessful
-// response. Servers and proxies quote requests, and errors quote responses. It reads up
-// to 64 KiB of such a response at once.
+// Discreet returns a transport that replaces the credentials of a request in unsuccessful
+// responses, because servers and proxies quote requests, and errors quote responses. It reads up to
+// 64 KiB of such a response before it returns it.
 func Discreet(next http.RoundTripper) http.RoundTripper { return &discreet{next} }
 
 type discreet struct{ next http.RoundTripper }
 
-// RoundTrip sends a request.
+// RoundTrip implements http.RoundTripper.
 func (d *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := d.next.RoundTrip(r)
 	if err != nil || answer.StatusCode/100 == 2 || answer.StatusCode == http.StatusSwitchingProtocols {
@@ -44,7 +44,7 @@ func (d *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// CloseIdleConnections closes the idle connections of the next transport.
+// CloseIdleConnections closes the idle connections of the wrapped transport.
 func (d *discreet) CloseIdleConnections() {
 	(&http.Client{Transport: d.next}).CloseIdleConnections()
 }
@@ -52,7 +52,7 @@ func (d *discreet) CloseIdleConnections() {
 // A rest returns the error that ended the first read of a body.
 type rest struct{ err error }
 
-// Read returns that error, or io.EOF.
+// Read returns the error of the body, or io.EOF.
 func (r rest) Read([]byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
@@ -78,8 +78,8 @@ func hider(r *http.Request) *strings.Replacer {
 	return Hider(found...)
 }
 
-// Hider returns a replacer that puts "…" in place of credentials, also where they are
-// escaped.
+// Hider returns a replacer that replaces the credentials, including escaped forms of them, by
+// "…".
 func Hider(credentials ...string) *strings.Replacer {
 	var pairs []string
 	// The longer first: one may hold another.
@@ -95,8 +95,8 @@ func Hider(credentials ...string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// credentialsInBody returns the values of the fields with sensitive names in the body of a
-// request, a form or a JSON document of up to 64 KiB.
+// credentialsInBody returns the values of fields with sensitive names in the body of a request,
+// which is a form or a JSON document of up to 64 KiB.
 func credentialsInBody(r *http.Request) []string {
 	if r.GetBody == nil {
 		return nil
@@ -126,7 +126,8 @@ func credentialsInBody(r *http.Request) []string {
 	return found
 }
 
-// credentialsInJSON returns the strings in the value of a field that have sensitive names.
+// credentialsInJSON returns the strings in the value of a field, as far as they have sensitive
+// names.
 func credentialsInJSON(name string, value any) []string {
 	var found []string
 	switch value := value.(type) {
@@ -153,8 +154,8 @@ func sensitive(name string) bool {
 	return slices.ContainsFunc([]string{"auth", "cookie", "token", "key", "secret", "passw"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// credentialsIn returns the secret parts of a header: everything after the name of the
-// scheme, the text after the last "=", and the password of Basic.
+// credentialsIn returns the secret parts of a header: everything after the name of the scheme, the
+// text after the last "=", and the password of Basic authentication.
 func credentialsIn(value string) []string {
 	scheme, secret, ok := strings.Cut(value, " ")
 	if !ok {

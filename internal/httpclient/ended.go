@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Because returns the cause of the end of the context in place of an error that follows
-// it, and any other error as it is.
+// Because returns the cause of the end of the context instead of err if the context has ended.
+// Otherwise, or if err is nil, it returns err.
 func Because(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -17,9 +17,9 @@ func Because(ctx context.Context, err error) error {
 	return err
 }
 
-// Within returns a context for one request, which ends after limit, and after half of the
-// time that is left, so that a request that hangs leaves time for others. The cause of its
-// end is a *Timeout.
+// Within returns a context for one request. It ends after limit, or after half of the time until
+// the deadline of ctx if that is less, so that a request without a response leaves time for others.
+// The cause of its end is a *Timeout.
 func Within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	late := &Timeout{After: limit}
 	if end, ok := ctx.Deadline(); ok {
@@ -30,8 +30,8 @@ func Within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithTimeoutCause(ctx, late.After, late)
 }
 
-// Turn waits for the limiter, which may be nil. It returns the error of the context if that
-// ends first.
+// Turn waits until the limiter admits a request. It returns an error if the context ends first. If
+// the limiter is nil, it returns immediately.
 func Turn(ctx context.Context, limiter *rate.Limiter) error {
 	if limiter == nil {
 		return nil

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// An Error is why nothing of a source could be read, and what to do about it.
+// An Error is the reason why a source could not be read or written to at all, with the next step.
 type Error struct {
-	// Server is the address of the server, or the place of the setting that lacks it.
+	// Server is the address of the server, or the position of the setting for it if that is
+	// missing.
 	Server string
 	Err    error
 	// Hint is the next step.
 	Hint string
-	// Writing reports whether the request was to change something.
+	// Writing reports whether the request was a write.
 	Writing bool
 }
 
@@ -26,25 +27,25 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %v; %s", doing, e.Server, e.Err, e.Hint)
 }
 
-// Unwrap returns the error without the server and the hint.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Timeout is a request that was not answered in time. A transport may return one that
-// wraps it, to explain what took the time.
+// A Timeout reports that a request was not answered in time. A transport may return an error that
+// wraps a Timeout to describe the reason.
 type Timeout struct {
 	After time.Duration
-	// Look reports whether the time that was left of the scan of the source bounded the
-	// request, and not a setting for requests.
+	// Look reports whether the request was limited by the remaining time of the scan, and not by a
+	// setting for requests.
 	Look bool
 }
 
-// Error returns the bound.
+// Error returns the time limit.
 func (e *Timeout) Error() string { return fmt.Sprintf("no full answer within %s", e.After) }
 
 // Is reports whether target is context.DeadlineExceeded and Look is set.
 func (e *Timeout) Is(target error) bool { return e.Look && target == context.DeadlineExceeded }
 
-// An Unexpected is a successful answer that is not what was asked for.
+// An Unexpected is a successful response with unexpected content.
 type Unexpected struct {
 	Reason string
 	// Page reports whether the answer is an HTML page.
@@ -56,8 +57,8 @@ func (e *Unexpected) Error() string { return e.Reason }
 
 func errPage() error { return &Unexpected{Reason: "the answer is an HTML page", Page: true} }
 
-// A TooLarge is an answer beyond MaxBody.
+// A TooLarge reports that a response is larger than MaxBody.
 type TooLarge struct{ Limit int64 }
 
-// Error names the bound.
+// Error returns the size limit.
 func (e *TooLarge) Error() string { return fmt.Sprintf("the answer is larger than %d bytes", e.Limit) }

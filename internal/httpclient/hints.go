@@ -12,20 +12,19 @@ import (
 	"time"
 )
 
-// Words are the parts of hints that differ between kinds of servers.
+// Words contains the parts of hints that differ between kinds of servers.
 type Words struct {
-	// Server is the name of the server ("the API server").
+	// Server is the name of the server, such as "the API server".
 	Server string
-	// Address is the setting that contains the address ("url").
+	// Address is the setting that contains the address, such as "url".
 	Address string
-	// Authority, Expired and Host are the next steps when the authority of the
-	// certificate is not known, when the certificate has expired, and when it is for
-	// another host.
+	// Authority, Expired and Host are the next steps if the authority of the certificate is
+	// unknown, if the certificate has expired, and if the certificate is for another host.
 	Authority, Expired, Host string
 }
 
-// Hint returns the next step after a failure of the connection or its
-// certificate; "" for another failure.
+// Hint returns the next step after a failure of the connection or of its certificate; "" for any
+// other error.
 func (w Words) Hint(err error) string {
 	if hint := w.certificate(err); hint != "" {
 		return hint

@@ -15,10 +15,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Read sends a request and calls read with its answer, a success that is no HTML page. Each
-// further attempt calls read again, which then begins anew. An attempt counts only if
-// read and the connection end without an error. Errors are *Status, *Unexpected, *TooLarge,
-// *Timeout, the cause of the end of the context, and those of read and of the connection.
+// Read sends a request and calls read with the response if it is successful and not an HTML page.
+// An attempt succeeds only if read and the connection end without an error. Read may call read
+// again in a further attempt, in which read must start from the beginning. Read returns a *Status,
+// *Unexpected, *TooLarge or *Timeout, the cause of the end of the context, or an error of read or
+// of the connection.
 func (c *Client) Read(r *http.Request, read func(*http.Response) error) error {
 	return c.repeat(r, func(answer *http.Response) error {
 		if peekPage(answer) {
@@ -28,8 +29,8 @@ func (c *Client) Read(r *http.Request, read func(*http.Response) error) error {
 	})
 }
 
-// JSON sends a request as Read does, and returns its answer, a JSON document, and the header
-// of that. Of the memory that it takes the value alone counts afterwards.
+// JSON sends a request as Read does, and returns the response decoded as JSON and the header of the
+// response. Afterwards only the value counts against the memory budget.
 func (c *Client) JSON(r *http.Request) (v model.Value, header http.Header, err error) {
 	ctx, settle := budget.Part(r.Context())
 	defer func() { settle(v.Weight()) }()
@@ -41,8 +42,8 @@ func (c *Client) JSON(r *http.Request) (v model.Value, header http.Header, err e
 	return v, header, err
 }
 
-// Decode returns the body of an answer, a JSON document. It returns an *Unexpected for
-// anything else.
+// Decode returns the body of a response decoded as JSON. It returns an *Unexpected if the body is
+// not JSON.
 func Decode(answer *http.Response) (model.Value, error) {
 	if peekPage(answer) {
 		return model.Value{}, errPage()
@@ -58,9 +59,9 @@ func Decode(answer *http.Response) (model.Value, error) {
 	return v, nil
 }
 
-// Open sends a request once, as soon as the rate allows it, and returns its answer, a
-// success whose body the caller closes. Timeout bounds the time until the answer begins;
-// only the context bounds its body.
+// Open sends a request once, as soon as the rate allows it, and returns a successful response,
+// whose body the caller must close. Timeout limits only the time until the response begins; the
+// body is limited only by the context.
 func (c *Client) Open(r *http.Request) (*http.Response, error) {
 	if err := Turn(r.Context(), c.rate); err != nil {
 		return nil, Because(r.Context(), err)
@@ -88,14 +89,15 @@ type stream struct {
 	cancel context.CancelCauseFunc
 }
 
-// Close closes the body.
+// Close closes the body and ends its context.
 func (s *stream) Close() error {
 	defer s.cancel(nil)
 	return s.ReadCloser.Close()
 }
 
-// HTTP returns a client for a library. An answer has its whole body in memory. A success is
-// complete; an unsuccessful answer is the one to the last attempt.
+// HTTP returns an http.Client for use in a library. Its responses have their whole body in memory.
+// It repeats requests as Read does, and returns the response to the last attempt even if that is
+// unsuccessful.
 func (c *Client) HTTP() *http.Client {
 	buffers := *c
 	buffers.buffers = true
@@ -105,7 +107,7 @@ func (c *Client) HTTP() *http.Client {
 // A buffering sends requests by a Client.
 type buffering struct{ client *Client }
 
-// RoundTrip sends a request. Its errors are those of Read, other than *Status and
+// RoundTrip implements http.RoundTripper. It returns the errors of Read except *Status and
 // *Unexpected.
 func (b buffering) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {

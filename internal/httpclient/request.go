@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Broken reports whether a connection ended in the middle, as when the server restarts.
-// A second try may succeed. A server that cannot be reached or is too slow is not broken.
+// Broken reports whether err means that a connection ended prematurely, as when the server
+// restarts, so that another attempt may succeed. It returns false if the server could not be
+// reached or was too slow.
 func Broken(err error) bool {
 	if err == nil {
 		return false
@@ -29,8 +30,8 @@ func Broken(err error) bool {
 	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ")
 }
 
-// WithoutURL returns an error of an HTTP client without the URL, which may contain
-// credentials, and without the port of this machine.
+// WithoutURL returns the error of an HTTP client without the URL, which may contain credentials,
+// and without the local port.
 func WithoutURL(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -39,8 +40,8 @@ func WithoutURL(err error) error {
 	return WithoutPort(err)
 }
 
-// WithoutPort returns an error of the network without the port of this machine, so that
-// the same failure has the same text each time.
+// WithoutPort returns the error of a connection without the local port, so that the same failure
+// always has the same text.
 func WithoutPort(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Source != nil {
@@ -58,14 +59,14 @@ func WithoutPort(err error) error {
 	return err
 }
 
-// Loopback reports whether a host is this machine.
+// Loopback reports whether host is "localhost" or a loopback address.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// RetryAfter parses a Retry-After header, in seconds or as a date (RFC 9110). It returns 0
-// for anything else.
+// RetryAfter parses the value of a Retry-After header, in seconds or as a date (RFC 9110), and
+// returns the time to wait. It returns 0 if the value is not valid or in the past.
 func RetryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), 1<<20)) * time.Second
@@ -76,7 +77,7 @@ func RetryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// Wait returns after d, or with the error of the context if that ends first.
+// Wait waits for the duration d. It returns the error of the context if that ends first.
 func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,34 +13,34 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A Status is an answer other than success. Its texts fit on one line.
+// A Status is the error for a response that is not successful. Its texts fit on one line.
 type Status struct {
 	Code int
-	// Message is the reason in the words of the server, or "". Line is that of the status
+	// Message is the reason that the server gave, or "". Line is the reason phrase of the status
 	// line.
 	Message, Line string
 	// Page reports whether the answer is an HTML page.
 	Page bool
 	// Location is the target of a redirect, without its query.
 	Location string
-	// RetryAfter is the pause that the server asks for.
+	// RetryAfter is the pause that the server requested; 0 if it requested none.
 	RetryAfter time.Duration
-	// Own reports whether the answer is one of the API itself, and not of what stands
-	// before it. Only Describe sets it.
+	// Own reports whether the response comes from the API itself and not from a proxy in front of
+	// it. Only API.Describe sets it.
 	Own bool
 
 	// again reports whether another attempt may succeed.
 	again bool
-	// answer is the answer, with its body in memory. It is kept for libraries alone: it
-	// may be large, and errors live long.
+	// answer is the response with its body in memory. It is kept only for libraries, since it may
+	// be large and errors are kept long.
 	answer *http.Response
 }
 
 // maxError bounds what is read of an unsuccessful answer, in bytes.
 const maxError = 64 << 10
 
-// NewStatus returns the error of an unsuccessful answer. It replaces the body by its
-// beginning, of up to 64 KiB.
+// NewStatus returns the error for an unsuccessful response. It reads up to 64 KiB of the body, and
+// replaces the body by these bytes.
 func NewStatus(answer *http.Response, api API) *Status {
 	// The code is enough where the body breaks off.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxError))
@@ -64,7 +64,7 @@ func NewStatus(answer *http.Response, api API) *Status {
 	return s
 }
 
-// Error returns the code and its meaning, and the most telling of what else is known.
+// Error returns the code with its meaning, and the most specific of the other texts.
 func (s *Status) Error() string {
 	meaning := cmp.Or(http.StatusText(s.Code), s.Message, s.Line)
 	text := strings.TrimSpace(fmt.Sprintf("%d %s", s.Code, meaning))
@@ -79,13 +79,13 @@ func (s *Status) Error() string {
 	return text
 }
 
-// StatusOf returns the *Status of an error, or nil.
+// StatusOf returns the *Status in the chain of err, or nil if there is none.
 func StatusOf(err error) *Status {
 	status, _ := errors.AsType[*Status](err)
 	return status
 }
 
-// Code returns the status code of an error, or 0.
+// Code returns the status code of the *Status in the chain of err, or 0 if there is none.
 func Code(err error) int {
 	if status := StatusOf(err); status != nil {
 		return status.Code

@@ -87,7 +87,8 @@ func find(attributes []attribute, name string) *attribute {
 	return &attributes[i]
 }
 
-// view returns the value that the attribute has if it agrees with the live resource, or null.
+// view returns the value that the attribute would have if it agreed with the live resource, or
+// null.
 func (a *attribute) view(sc scope) model.Value {
 	switch a.block {
 	case oneBlock:
@@ -264,9 +265,8 @@ func schemas(attributes []attribute) map[string]*model.Schema {
 	return fields
 }
 
-// liveFields adds to names the fields of the whole resource that the attributes represent,
-// and to indexed the numbered ones. top reports whether the attributes are those of the
-// resource itself.
+// liveFields adds the fields of the whole resource that the attributes represent to names, and the
+// numbered ones to indexed. top reports whether the attributes belong to the resource itself.
 func liveFields(attributes []attribute, top bool, names map[string]bool, indexed *[]*slots) {
 	for i := range attributes {
 		a := &attributes[i]

@@ -18,8 +18,8 @@ type conversion struct {
 	back           func(model.Value) (model.Value, bool)
 }
 
-// conversions returns the conversions that a table can name under "as". Those with a name
-// that ends in "()" take an argument in the parentheses.
+// conversions returns the conversions that a table can refer to under "as". Those with a name that
+// ends in "()" have an argument in the parentheses.
 func conversions() map[string]func(argument string) conversion {
 	plain := func(c conversion) func(string) conversion { return func(string) conversion { return c } }
 	return map[string]func(string) conversion{
@@ -81,7 +81,7 @@ func unitOf(text string) *big.Int {
 	return n
 }
 
-// scaled divides by a unit and rounds down, as providers do. They do not detect a change of a
+// scaled divides by a unit and rounds down, as providers do. Providers do not detect a change of a
 // disk by less than a unit.
 func scaled(unit *big.Int) conversion {
 	view := func(v model.Value) model.Value {

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// policy normalizes an AWS policy, a tree or its JSON text, because AWS returns equivalent
-// policies in another spelling than was sent. Any other value stays unchanged.
+// policy normalizes an AWS policy, which is a tree or its JSON text, because AWS returns policies
+// in other equivalent spellings. It returns any other value unchanged.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html
 func policy(v model.Value) model.Value {
 	document := v
@@ -71,8 +71,8 @@ func texts(v model.Value, form func(string) string) model.Value {
 	return model.ListOf(slices.CompactFunc(items, model.Value.Equal)...)
 }
 
-// principal normalizes a map by type of principal: "*" is {"AWS": "*"}, and the number of an
-// account is the ARN of its root user.
+// principal normalizes a map of principals by type. It converts "*" to {"AWS": "*"}, and the number
+// of an account to the ARN of its root user.
 func principal(v model.Value) model.Value {
 	if v.Kind() != model.Map {
 		v = model.MapOf(model.Field{Name: "AWS", Value: v})

@@ -134,8 +134,8 @@ func property(key string) func(model.Value) model.Value {
 	})
 }
 
-// properties returns a conversion of a map to a property string: first the value of key
-// without its name, then the others sorted by name.
+// properties returns a conversion of a map to a property string: first the value of key without its
+// name, and then the others, sorted by name.
 func properties(key string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		if v.Kind() != model.Map || v.HasSecret() {

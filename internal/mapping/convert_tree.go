@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// jsonText formats a tree as JSON with sorted keys. It normalizes a text with a JSON list or
-// object, and returns any other text unchanged; null stays null.
+// jsonText formats a tree as JSON with sorted keys. It normalizes a text that is a JSON list or
+// object, and returns any other text and null unchanged.
 func jsonText(v model.Value) model.Value {
 	text := strings.TrimSpace(v.Str())
 	if text != "" && strings.IndexByte("[{", text[0]) >= 0 {
@@ -44,8 +44,8 @@ func only(name string) func(model.Value) model.Value {
 	}
 }
 
-// fieldsOf returns a conversion of a list of maps to the list of their values at a path, also
-// through nested lists.
+// fieldsOf returns a conversion of a list of maps to the list of their values at a path. The path
+// may lead through nested lists.
 func fieldsOf(names string) func(model.Value) model.Value {
 	path := strings.Split(names, ".")
 	return func(v model.Value) model.Value {
@@ -74,8 +74,8 @@ func elementsOf(v model.Value) []model.Value {
 	return []model.Value{v}
 }
 
-// addressOf returns a conversion of a list of maps with an ip_address to the address of one
-// IP version; several addresses are joined.
+// addressOf returns a conversion of a list of maps with an ip_address to the address of one IP
+// version. Several addresses are joined.
 func addressOf(version string) func(model.Value) model.Value {
 	addresses := fieldsOf("ip_address")
 	return func(v model.Value) model.Value {
@@ -108,7 +108,7 @@ func has(text string) func(model.Value) model.Value {
 	}
 }
 
-// each returns a conversion of a list of maps to the list of their fields name.
+// each returns a conversion of a list of maps to the list of the values of their field name.
 func each(name string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {
 		if v.Kind() != model.List || v.HasSecret() {

@@ -15,7 +15,7 @@ type declaration struct {
 	onlyKnown bool
 }
 
-// attribute returns the attribute's value in the form in which it is compared, or null if it
+// attribute returns the value of the attribute in the form in which it is compared, or null if it
 // is not set.
 func (d declaration) attribute(a *attribute, v model.Value) model.Value {
 	if v.Kind() == model.Secret || a.optional && a.block != plainValue && v.IsEmpty() {

@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Document parses a text that contains a JSON object or array, and normalizes it: two texts
-// with equal results are equivalent. For AWS policies it normalizes IAM's spellings. ok is
-// false for any other text.
+// Document parses a text that contains a JSON object or array, and normalizes it, so that
+// equivalent texts have equal results. It normalizes the spellings of AWS policies. If the text is
+// not such a document, ok is false.
 func Document(text string) (meaning model.Value, ok bool) {
 	if start := strings.TrimLeft(text, " \t\r\n"); start == "" || start[0] != '{' && start[0] != '[' {
 		return model.Value{}, false

@@ -27,19 +27,20 @@ type fill struct {
 	through *reference
 }
 
-// A Filling is a value that an instance adds to attributes of claims on another resource,
-// such as a primary address to those of its machine. The state of the machine may be older
-// than the instance, and lack the value.
+// A Filling is a value that an instance adds to attributes of claims on another resource, such as a
+// primary address to the attributes of its machine. The state of the machine may be older than the
+// instance and lack the value.
 type Filling struct {
-	// Ref is the resource; its ID may be one of its identities.
+	// Ref is the other resource. Its ID may be one of its identities.
 	Ref        model.Ref
 	Attributes []string
-	// Value is the value, or a list whose elements are added one by one; a map is added to a
-	// block. Null matches any value.
+	// Value is the value to add. The elements of a list are added one by one, and a map is added to
+	// a block. Null matches any value.
 	Value model.Value
-	// Sum reports whether the attribute holds the sum of all values.
+	// Sum reports whether the attribute contains the sum of all values.
 	Sum bool
-	// Through is a resource that must be claimed too; zero if none must.
+	// Through is a resource that must be claimed for the Filling to apply; zero if there is no such
+	// condition.
 	Through model.Ref
 }
 
@@ -56,7 +57,7 @@ func (t *Type) fillings(attributes model.Value) []Filling {
 	return fillings
 }
 
-// filling returns the value of one element; ok is false if there is none.
+// filling returns the Filling of one element. If there is none, ok is false.
 func (f *fill) filling(attributes, element model.Value) (filling Filling, ok bool) {
 	id, err := f.id.expand(attributes, element)
 	if err != nil {
@@ -97,9 +98,10 @@ func expandBlock(block map[string]template, attributes, element model.Value) (v 
 	return v, true
 }
 
-// Settle removes differences between the sides of a claim that are no drift: values of the
-// fillings, which must be all those on the claimed resource, and values that the provider
-// never sends. A claim without a table stays unchanged.
+// Settle removes differences between the declared, recorded and live values of the claim that are
+// not drift: those caused by the fillings, and by values that the provider never sends. The
+// argument fillings must contain all fillings for the claimed resource. Settle modifies c; it does
+// nothing if c has no lens of this package.
 func Settle(c *model.Claim, fillings []Filling) {
 	var own claimLens
 	switch l := c.Lens.(type) {
@@ -204,7 +206,7 @@ func (f filling) unfilled(v model.Value) model.Value {
 }
 
 // remaining returns a live list without the filled elements, except those that the claim also
-// holds, in the claim's form.
+// contains, in the claim's form.
 func (f filling) remaining(v model.Value) model.Value {
 	items := make([]model.Value, 0, len(v.Items()))
 	for _, item := range v.Items() {

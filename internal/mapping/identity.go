@@ -16,8 +16,8 @@ type identity struct {
 	onlyIf       string
 }
 
-// identities returns the identities of the claimed resource, the most certain first. An unset
-// part is empty; if the first part is unset, the identity is omitted.
+// identities returns the identities of the claimed resource, the most reliable first. A part that
+// is not set is empty. If the first part is not set, the identity is omitted.
 func (t *Type) identities(attributes model.Value) []model.Identity {
 	var all []model.Identity
 	for _, i := range t.knownBy {
@@ -36,8 +36,8 @@ func (t *Type) identities(attributes model.Value) []model.Identity {
 	return all
 }
 
-// loosely expands the template with unset attributes as "". It returns "" if the first
-// attribute is unset.
+// loosely expands the template with "" for attributes that are not set. It returns "" if the first
+// attribute is not set.
 func (t template) loosely(attributes model.Value) string {
 	var b strings.Builder
 	first := true

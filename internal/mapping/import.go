@@ -8,18 +8,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Import describes how to import a live resource.
+// An Import describes how to import a live resource into Terraform.
 type Import struct {
 	// Provider and Type are the provider and the type of the resource block.
 	Provider, Type string
-	// ID is the provider's import ID.
+	// ID is the import ID of the provider.
 	ID string
-	// Name is a name for the block, derived from the resource's name.
+	// Name is a name for the block, derived from the name of the resource.
 	Name string
 }
 
-// Import returns the import of a live resource with the first type, in the order of Types,
-// whose table defines one.
+// Import returns the import of a live resource with the first type, in the order of Types, whose
+// table defines one. If there is none, ok is false.
 func (t *Tables) Import(ref model.Ref, place, name string) (Import, bool) {
 	live := model.MapOf(model.Field{Name: "id", Value: model.StringOf(ref.ID)},
 		model.Field{Name: "place", Value: model.StringOf(place)}, model.Field{Name: "name", Value: model.StringOf(name)})
@@ -34,7 +34,7 @@ func (t *Tables) Import(ref model.Ref, place, name string) (Import, bool) {
 	return Import{}, false
 }
 
-// Block returns the import block.
+// Block returns the Terraform import block.
 func (i Import) Block() string {
 	return fmt.Sprintf("import {\n  to = %s.%s\n  id = %s\n}\n", i.Type, i.Name, quoted(i.ID))
 }

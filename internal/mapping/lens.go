@@ -44,11 +44,12 @@ func newLens(attributes []attribute, w *whole) *lens {
 	return l
 }
 
-// Schema returns the schema for comparing the results of View and Type.Claim.
+// Schema implements model.Lens.
 func (l *lens) Schema() *model.Schema { return l.schema }
 
-// View returns the mapped attributes with the values of the live resource. For an absent live
-// field it contains the meaning of the absence, so that a report can show it.
+// View implements model.Lens. It returns the mapped attributes with the values of the live
+// resource. For an absent live field it returns the meaning of the absence, so that a report can
+// show it.
 func (l *lens) View(live model.Value) model.Value {
 	return model.MapOf(append(viewFields(l.attributes, top(live)), l.stray(live)...)...)
 }
@@ -79,9 +80,9 @@ func (l *lens) strays(name string) bool {
 	return !slices.ContainsFunc(l.whole.indexed, func(s *slots) bool { return s.has(name) })
 }
 
-// LivePath returns the live path of a path in attributes; its positions are those of View's
-// lists. A block without a live element has its key (disk.scsi1), or its position n among the
-// declared blocks as [-1-n].
+// LivePath implements model.Lens. Positions in the path are those of the lists that View returns.
+// In the result, a block without a live element is identified by its key (disk.scsi1), or as [-1-n]
+// by its position n among the declared blocks.
 func (l *lens) LivePath(live model.Value, at string) string {
 	steps := parseSteps(at)
 	if len(steps) == 0 {
@@ -93,7 +94,7 @@ func (l *lens) LivePath(live model.Value, at string) string {
 	return livePath(l.attributes, traced(live), steps)
 }
 
-// IsShared implements model.Lens.
+// IsShared implements model.Lens. It returns false.
 func (l *lens) IsShared(string) bool { return false }
 
 func livePath(attributes []attribute, sc scope, steps []step) string {
@@ -131,8 +132,8 @@ func inBlock(attributes []attribute, sc scope, steps []step) string {
 	return livePath(attributes, sc, steps)
 }
 
-// entry returns the element at a step of a path: a live one by its position or its name, or
-// the place of a declared one that is not live.
+// entry returns the element at a step of a path: a live element by its position or name, or the
+// place of a declared element that is not live.
 func (a *attribute) entry(sc scope, to step) (scope, bool) {
 	entries := a.entries(sc)
 	if to.isIndex() && to.index >= 0 {

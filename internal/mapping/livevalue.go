@@ -2,8 +2,8 @@ package mapping
 
 import "github.com/driftd/driftd/internal/model"
 
-// LiveValue implements model.Lens. The live value is not known if the conversion has no
-// inverse, if the field also depends on other attributes, or if v is null.
+// LiveValue implements model.Lens. The value is unknown if the conversion has no inverse, if the
+// live field also depends on other attributes, or if v is null.
 func (l *lens) LiveValue(_ model.Value, path string, v model.Value) (value model.Value, known bool) {
 	attributes, steps := l.attributes, parseSteps(path)
 	for len(steps) > 0 {
@@ -23,8 +23,8 @@ func (l *lens) LiveValue(_ model.Value, path string, v model.Value) (value model
 	return model.Value{}, false
 }
 
-// liveValue is the inverse of the attribute's view. inside reports whether v is a part of
-// the attribute's value.
+// liveValue returns the inverse of the attribute's view. inside reports whether v is a part of the
+// attribute's value.
 func (a *attribute) liveValue(v model.Value, inside bool) (model.Value, bool) {
 	turns := a.convert.view == nil || a.convert.back != nil && !inside
 	own := a.live.part == "" && !a.masked && !a.computed && !a.typed && !a.relative.depends()
@@ -41,7 +41,7 @@ func (a *attribute) liveValue(v model.Value, inside bool) (model.Value, bool) {
 	return a.convert.back(v)
 }
 
-// untranslated returns the only text that is translated to v, or v if no text is.
+// untranslated returns the only text whose translation is v, or v if there is no such text.
 func (a *attribute) untranslated(v model.Value) (model.Value, bool) {
 	if a.translated(v).IsNull() {
 		return model.Value{}, false

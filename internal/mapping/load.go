@@ -20,9 +20,9 @@ import (
 //go:embed tables
 var builtIn embed.FS
 
-// Load reads the built-in tables and then every *.yaml file of the named folders, in the
-// order of their names. A later definition of a type replaces the earlier one, or adds to it
-// with "extend: true". Load returns all errors, with their files and lines.
+// Load reads the built-in tables, and then every *.yaml file in the folders, in the order of the
+// file names. A later definition of a type replaces the earlier one, or extends it if it contains
+// "extend: true". Load returns one error with all faults, each with its file and line.
 func Load(folders ...string) (*Tables, error) {
 	t := &Tables{types: map[typeKey]*Type{}}
 	tables, err := fs.Sub(builtIn, "tables")
@@ -73,7 +73,7 @@ func readBounded(folder fs.FS, name string) ([]byte, error) {
 	return text, nil
 }
 
-// add compiles one file; each of its documents is a table.
+// add compiles one file. Each document in it is a table.
 func (t *Tables) add(name string, text []byte) error {
 	r := &reader{file: name, tables: t}
 	documents := yaml.NewDecoder(bytes.NewReader(text))

@@ -12,21 +12,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Tables are the mapping tables, compiled. They are immutable.
+// Tables contains compiled mapping tables. It is immutable and safe for concurrent use.
 type Tables struct{ types map[typeKey]*Type }
 
 // A typeKey identifies a type: provider is "namespace/type" in lower case.
 type typeKey struct{ provider, name string }
 
-// Find returns the mapping of a provider's resource type. The provider is a source address
-// ("registry.terraform.io/bpg/proxmox"); its host is ignored, because a mirror serves the
-// same provider from another host.
+// Find returns the mapping of a resource type of a provider. The provider is a source address, such
+// as "registry.terraform.io/bpg/proxmox". Find ignores its host, since a mirror serves the same
+// provider from another host.
 func (t *Tables) Find(provider, typ string) (*Type, bool) {
 	found, ok := t.types[typeKey{providerName(provider), typ}]
 	return found, ok
 }
 
-// Types returns every type of the tables, sorted by provider and name.
+// Types returns every type in the tables once, sorted by provider and name.
 func (t *Tables) Types() []*Type {
 	types := slices.Collect(maps.Values(t.types))
 	slices.SortFunc(types, func(a, b *Type) int {
@@ -49,7 +49,8 @@ type Type struct {
 	none           string
 	ids            []template
 	place, called  template
-	// imported is a template of the import ID, from the live resource's id, place and name.
+	// imported is a template of the import ID. Its variables are the ID, place and name of the live
+	// resource.
 	imported template
 	made     *reference
 	covers   []cover
@@ -57,26 +58,25 @@ type Type struct {
 	fills    []fill
 	parts    []partType
 	replaces []replacement
-	// byIdentity reports whether the id is only a name for the claim. also are further kinds
-	// whose live resources are all expected to be declared if the type has an instance.
+	// byIdentity reports whether the ID only names the claim. also lists further kinds whose live
+	// resources are all expected to be declared if the type has an instance.
 	byIdentity bool
 	also       []string
-	// byPlan reports whether only a plan compares the attributes. children are the kinds of the
-	// resources that elements of an attribute are in the live system, by attribute.
+	// byPlan reports whether the attributes are compared only by a plan. children maps attributes
+	// to the kinds of the live resources that their elements are.
 	byPlan   bool
 	children map[string]string
 	stands   []stand
-	// logged is the name that a log may have for the live resource in place of its ID.
+	// logged is the name that a log may contain for the live resource in place of its ID.
 	logged template
-	// onlyKnown omits attributes that an instance lacks, because its version of the provider
-	// does not have them.
+	// onlyKnown omits attributes that an instance does not have because its version of the provider
+	// does not define them.
 	onlyKnown bool
 	// forms are tried in order; the last one always matches.
 	forms []form
-	// local are patterns of attributes that have no live side.
+	// local contains patterns of attributes without a live side.
 	local []string
-	// like is the name of the type in the table of which this one is an alias, or its own
-	// name.
+	// like is the name of the type in the table of which this one is an alias, or its own name.
 	like string
 }
 
@@ -121,66 +121,66 @@ type cover struct {
 	each, onlyIf string
 }
 
-// Provider returns the provider without its host, "bpg/proxmox"; its first name if it has
-// several.
+// Provider returns the provider without its host, such as "bpg/proxmox". If the provider has
+// several names, it returns the first one.
 func (t *Type) Provider() string { return t.provider }
 
-// Name returns the resource type, "proxmox_vm".
+// Name returns the name of the resource type, such as "proxmox_vm".
 func (t *Type) Name() string { return t.name }
 
-// Like returns the name of the type in the table. It differs from Name if the provider has
-// several names for the type.
+// Like returns the name of the type in the table. It differs from Name if the provider has several
+// names for the type.
 func (t *Type) Like() string { return t.like }
 
-// Kind returns the kind of the live resource, or "" without a live side.
+// Kind returns the kind of the live resource, or "" if the type has no live side.
 func (t *Type) Kind() string { return t.kind }
 
-// Also returns the further kinds whose live resources are all expected to be declared if the
-// type has an instance.
+// Also returns the further kinds whose live resources are all expected to be declared if the type
+// has an instance.
 func (t *Type) Also() []string { return t.also }
 
-// ComparedByPlan reports whether the table has the identity of the live resource only: what a plan
-// of the provider reads is compared.
+// ComparedByPlan reports whether the table defines only the identity of the live resource, so that
+// its attributes are compared by a plan of the provider.
 func (t *Type) ComparedByPlan() bool { return t.byPlan }
 
-// Children returns the kinds of the resources that elements of an attribute are in the live system,
-// by attribute. It is not modified.
+// Children maps attributes to the kinds of the live resources that their elements are. The caller
+// must not modify the map.
 func (t *Type) Children() map[string]string { return t.children }
 
-// NoLiveSide reports whether the type has no live resources, and why.
+// NoLiveSide reports in ok whether the type has no live side, and returns the reason.
 func (t *Type) NoLiveSide() (reason string, ok bool) { return t.none, t.none != "" }
 
-// Mapped is one instance of a type as a claim on a live resource.
+// A Mapped is one instance of a type, as a claim on a live resource.
 type Mapped struct {
-	// Kind, ID, Place and Name are those of the live resource that it claims.
+	// Kind, ID, Place and Name are those of the claimed live resource.
 	Kind, ID, Place, Name string
-	// Value holds the attributes of the lens in the form in which they are compared, without
-	// those that are not set.
+	// Value contains the attributes of the lens in the form in which they are compared. It omits
+	// attributes that are not set.
 	Value model.Value
-	// Lens converts the live resource to the same attributes. The instances of a type share
-	// it, except those with secrets and those whose own values change how the live side is
-	// read. Value is null, and Lens nil, for a type that is compared by a plan.
+	// Lens converts the live resource to the same attributes. The instances of a type share it,
+	// except those with secrets and those whose values change how the live side is read. For a type
+	// that is compared by a plan, Value is null and Lens is nil.
 	Lens model.Lens
-	// Identities are the further identities of the claimed resource in the form of its
-	// collector, the most certain first.
+	// Identities lists further identities of the claimed resource in the form of its collector, the
+	// most reliable first.
 	Identities []model.Identity
-	// ByIdentity reports whether ID is only a name for the claim.
+	// ByIdentity reports whether ID only names the claim.
 	ByIdentity bool
-	// Fillings are the values that the instance adds to claims on other resources.
+	// Fillings lists the values that the instance adds to claims on other resources.
 	Fillings []Filling
-	// Replaces are the attributes that the provider cannot change in place.
+	// Replaces lists the attributes that the provider cannot change in place.
 	Replaces []model.Replacement
-	// Covers are the other resources that the instance includes.
+	// Covers lists the other resources that the instance includes.
 	Covers []model.Ref
-	// LogNames name the claimed resource, too, in the log of its source.
+	// LogNames lists further names of the claimed resource in the log of its source.
 	LogNames []string
-	// Template is the resource from which the claimed one was created, or zero.
+	// Template is the resource from which the claimed one was created; zero if there is none.
 	Template model.Ref
 }
 
-// Claim returns the live resource of an instance with these attributes. It returns an error
-// if an attribute of the id is not set or secret. The sealer must be the one that sealed the
-// attributes and the live side.
+// Claim returns the claim of an instance with the attributes. It returns an error if the type has
+// no live side, or if an attribute in the ID is secret or not set. The sealer must be the one that
+// sealed the attributes and the live side.
 func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error) {
 	if t.none != "" {
 		return Mapped{}, fmt.Errorf("claim %s: it has no live side: %s", t.name, t.none)
@@ -260,8 +260,8 @@ func (t template) text(attributes model.Value) string {
 	return text
 }
 
-// Unmapped returns the attributes that are set and that the type's table neither compares nor
-// lists as having no live side, sorted.
+// Unmapped returns the names of the attributes that are set and that the table of the type neither
+// compares nor lists as having no live side, sorted.
 func (t *Type) Unmapped(attributes model.Value) []string {
 	if t.none != "" || t.byPlan {
 		return nil

@@ -15,7 +15,7 @@ type fitting struct {
 	misfit string
 }
 
-// Misfit implements model.Lens. It keeps the answer for the last schema, which all resources of a
+// Misfit implements model.Lens. It keeps the result for the last schema, which all resources of a
 // kind share.
 func (l *lens) Misfit(live *model.Schema) string {
 	last := l.fits.Load()

@@ -10,8 +10,8 @@ import (
 // onlyIf is set and it lacks the attribute without.
 type partType struct{ name, onlyIf, without string }
 
-// Parts returns the further types that an instance with these attributes includes: newer
-// versions of a provider have types where older ones have blocks.
+// Parts returns the further types that an instance of the type with the attributes includes. They
+// exist because newer versions of a provider have types in place of blocks.
 func (t *Tables) Parts(of *Type, attributes model.Value) []*Type {
 	var types []*Type
 	for _, p := range of.parts {

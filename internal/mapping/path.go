@@ -49,7 +49,8 @@ func (sc *scope) below(names ...string) string {
 	return joinPath(sc.at, names...)
 }
 
-// parsePath parses a path; named searches must exist.
+// parsePath parses a path. It returns an error if the path refers to a search that is not in
+// searches.
 func parsePath(text string, searches map[string]*slots) (source, error) {
 	var p source
 	rest := text

@@ -65,8 +65,8 @@ func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sea
 	return &claimLens{lens: l, attributes: attributes, declared: declared, sealer: sealer, onlyKnown: onlyKnown}
 }
 
-// View returns the view of the type's lens, adapted to the instance, and sealed like the
-// instance so that the two can be compared.
+// View implements model.Lens. It returns the view of the type's lens, adapted to the instance and
+// sealed like it, so that the two can be compared.
 func (l *claimLens) View(live model.Value) model.Value {
 	fields := l.stray(live)
 	for i := range l.lens.attributes {

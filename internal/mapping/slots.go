@@ -40,7 +40,7 @@ type entry struct {
 	value model.Value
 }
 
-// of returns the entries of root, ordered by prefix and then by number.
+// of returns the entries of root, sorted by prefix and then by number.
 func (s *slots) of(root model.Value) []entry {
 	var entries []entry
 	fields := root.Fields()

@@ -17,8 +17,8 @@ type stand struct {
 	is             template
 }
 
-// StandsFor returns the live resources that an instance stands for without an ID of its own for each
-// of them, without their source.
+// StandsFor returns the live resources that an instance with the attributes declares without a
+// claim on each of them, by ID or identity. The results have no source.
 func (t *Type) StandsFor(attributes model.Value) []model.Included {
 	var all []model.Included
 	for _, s := range t.stands {

@@ -37,8 +37,7 @@ func (r *reader) document(n *yaml.Node) {
 	}
 }
 
-// typ reads one type and adds it to the tables, under all its names and those of its
-// provider.
+// typ reads one type and adds it to the tables, under all its names and those of its provider.
 func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 	t := &Type{provider: providers[0]}
 	var aliases []string
@@ -135,7 +134,7 @@ func (r *reader) compare(byPlan *bool) func(*yaml.Node) {
 	}
 }
 
-// forms reads the forms of a type; each has the common attributes too.
+// forms reads the forms of a type. The common attributes are added to each.
 func (r *reader) forms(n *yaml.Node, searches map[string]*slots, common map[string]attribute, w *wholeNode) []form {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		r.fail(n, "forms must be a list")

@@ -20,9 +20,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// repeatedPage tests a server whose lists do not end: it answers each page with the first one
-// that it returned for the path. The collector must end, and must not take a repeated page
-// for the rest of the list.
+// repeatedPage tests a server whose lists do not end, because it responds to each page with the
+// first one that it returned for the path. The collector must end and must not treat a repeated
+// page as the rest of the list.
 func (s Subject) repeatedPage(t *testing.T, whole model.Snapshot) {
 	t.Helper()
 	var mu sync.Mutex
@@ -42,9 +42,9 @@ func (s Subject) repeatedPage(t *testing.T, whole model.Snapshot) {
 	checkCoverage(t, whole, got, err)
 }
 
-// quotedCredentials tests a server that denies access, and quotes the credentials of the
-// request in its answer: at all paths, and then at each path alone. They must not reach the
-// error or the snapshot.
+// quotedCredentials tests a server that denies access and quotes the credentials of the request in
+// its response, at all paths and then at each path alone. Neither the error nor the snapshot may
+// contain them.
 func (s Subject) quotedCredentials(t *testing.T, whole healthyRun) {
 	t.Helper()
 	for _, at := range append([]string{""}, whole.paths...) {
@@ -85,8 +85,8 @@ func quote(texts []string) []string {
 	return quoted
 }
 
-// credentials returns the secrets in the header and the body of a request. The signature of
-// a request is none.
+// credentials returns the secrets in the header and the body of a request, without the signature of
+// the request.
 func credentials(header http.Header, body []byte) []string {
 	var found []string
 	for _, name := range []string{"Authorization", "X-Auth-Token", "X-Subject-Token", "X-Amz-Security-Token", "Cookie"} {
@@ -131,8 +131,8 @@ func secretsIn(document any) []string {
 	return found
 }
 
-// deny answers with an error in the formats of the systems that driftd reads: one XML
-// document, or one JSON document with all fields that a reason may be in.
+// deny responds with an error in the formats of the systems that driftd reads: one XML document, or
+// one JSON document with every field that may contain a reason.
 func deny(t *testing.T, w http.ResponseWriter, asXML bool, reason string) {
 	t.Helper()
 	if asXML {

@@ -1,6 +1,6 @@
-// Package collectortest tests the contract of all collectors under faults of their
-// system: a resource that was not read never counts as absent, the same estate gives
-// the same snapshot, and the collector writes nothing.
+// Package collectortest tests the contract of all collectors with faults in the systems that they
+// read: a resource that was not read never counts as absent, the same estate results in the same
+// snapshot, and the collector writes nothing.
 package collectortest
 
 import (
@@ -23,30 +23,30 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Subject is a collector under test.
+// A Subject describes a collector to test.
 type Subject struct {
-	// Open opens a new collector. It may shorten the pauses between attempts, except
-	// those that the server requests.
+	// Open creates a new collector. It may shorten the pauses between attempts, except those that
+	// the server requests.
 	Open func(*testing.T, Settings) collectors.Collector
-	// Estate serves a small estate of at least two resources in full. The order of its
-	// lists is random, drawn from order.
+	// Estate returns a server with a small estate of at least two resources, all of which the user
+	// can read. It uses order to shuffle its lists.
 	Estate func(order *rand.Rand) http.Handler
 	// Weak serves the same estate to a user without permissions.
 	Weak http.Handler
-	// Changes are changes of the estate, for a collector that reads single objects.
+	// Changes lists changes of the estate to test, if the collector reads single objects.
 	Changes []Change
-	// Allow lists requests other than GET and HEAD that change nothing on the server,
-	// as "METHOD /path".
+	// Allow lists the requests, in the form "METHOD /path", that are permitted besides GET and HEAD
+	// because they change nothing on the server.
 	Allow []string
 }
 
-// Settings are the settings of the collector under test.
+// Settings contains the settings for the collector under test.
 type Settings struct {
 	URL string
-	// Timeout bounds each request, MaxBody each answer in bytes.
+	// Timeout limits each request, and MaxBody each response in bytes.
 	Timeout time.Duration
 	MaxBody int64
-	// CacheDir is empty at first.
+	// CacheDir is a folder that is initially empty.
 	CacheDir string
 }
 
@@ -58,7 +58,7 @@ const (
 	networkBuffer = 16 << 20
 )
 
-// Run tests the whole contract.
+// Run runs all tests of the contract as subtests of t.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	whole := s.healthy(t)
@@ -166,8 +166,8 @@ func (s Subject) check(t *testing.T, log *requestLog) {
 	}
 }
 
-// checkCoverage checks that the coverage of a snapshot does not include resources that the
-// snapshot lacks, and that all of its resources exist.
+// checkCoverage checks that the coverage of a snapshot does not include resources that are missing
+// from the snapshot, and that all resources in it exist.
 func checkCoverage(t *testing.T, whole, got model.Snapshot, err error) {
 	t.Helper()
 	if err != nil {
@@ -233,8 +233,8 @@ func (s Subject) order(t *testing.T, whole model.Snapshot) {
 	}
 }
 
-// cancelled cancels a scan after none, some and most of the answers, and before it begins.
-// The parts that were read must not count.
+// cancelled cancels a scan after none, some and most of the responses, and before it begins. The
+// parts that were read must be discarded.
 func (s Subject) cancelled(t *testing.T, whole healthyRun) {
 	t.Helper()
 	for part := range 4 {
@@ -259,9 +259,8 @@ func (s Subject) cancelled(t *testing.T, whole healthyRun) {
 	}
 }
 
-// outOfTime tests a server that stops answering in the middle of a scan, until the
-// timeout of the scan. The snapshot must have the resources that were read before, and
-// must not cover the rest.
+// outOfTime tests a server that stops responding in the middle of a scan until the timeout of the
+// scan. The snapshot must contain the resources that were read before, and must not cover the rest.
 func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 	t.Helper()
 	kept := false

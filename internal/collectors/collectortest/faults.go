@@ -125,8 +125,8 @@ func (s Subject) faulty(t *testing.T, whole healthyRun, f fault) {
 	}
 }
 
-// retryAfter tests a server that answers the first request of each path with 429 and a
-// Retry-After: the collector must not repeat the request earlier.
+// retryAfter tests a server that responds to the first request of each path with status 429 and a
+// Retry-After header. The collector must not repeat the request earlier.
 func (s Subject) retryAfter(t *testing.T, whole model.Snapshot) {
 	t.Helper()
 	const pause = time.Second

@@ -16,15 +16,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Change is a change of the estate, and the objects that the events about it name.
+// A Change is a change of the estate. Make applies the change, and Names lists the objects in the
+// events about it.
 type Change struct {
 	Name  string
 	Make  func(estate http.Handler)
 	Names []model.ObjectName
 }
 
-// objects tests a collector that reads single objects: after each change, the last snapshot with
-// the objects must be the snapshot of a full read, also if answers are faulty.
+// objects tests a collector that reads single objects. After each change, the last snapshot updated
+// by the objects must be equal to the snapshot of a full read, even with faulty responses.
 func (s Subject) objects(t *testing.T) {
 	t.Helper()
 	_, able := s.open(t, "https://192.0.2.1", testTimeout).(collectors.ObjectCollector)
@@ -119,8 +120,8 @@ func (x *changing) complete(t *testing.T) {
 	}
 }
 
-// faulty tests partial reads with faulty answers, and without permissions. They must fail, or be
-// right.
+// faulty tests partial reads with faulty responses and without permissions. They must fail or be
+// correct.
 func (x *changing) faulty(t *testing.T) {
 	t.Helper()
 	for _, f := range allFaults() {
@@ -139,7 +140,7 @@ func (x *changing) faulty(t *testing.T) {
 	}
 }
 
-// faultyAt tests a fault at one path, or at all if it is "".
+// faultyAt tests a fault at one path, or at all paths if at is "".
 func (x *changing) faultyAt(t *testing.T, f fault, at string) {
 	t.Helper()
 	timeout := testTimeout

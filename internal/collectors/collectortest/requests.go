@@ -45,7 +45,7 @@ func (w *measuredWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap returns the server's writer, for http.ResponseController.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (w *measuredWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // requests returns "METHOD /path" of each request.

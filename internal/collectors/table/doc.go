@@ -1,6 +1,6 @@
-// Package table defines tables in which collectors describe their kinds: the fields of
-// an object, the notation of each field in the system's answers, how two values compare,
-// which values are secret, and the severity of drift.
+// Package table defines tables with which collectors describe their kinds. A table contains the
+// fields of an object, the notation of each field in the system's responses, how two values are
+// compared, which values are secret, and the severity of drift.
 //
 //	fields := table.Join(
 //		table.Plain().Of("name status"),

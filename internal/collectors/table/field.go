@@ -11,17 +11,17 @@ import (
 
 // A Field is one field of a kind, or of a map in it.
 type Field struct {
-	// Raw is the name in the system's answers, Name the name in values. A Name that
-	// ends in "#" stands for Form.Count fields with a number.
+	// Raw is the name of the field in the system's responses, and Name its name in values. A Name
+	// that ends in "#" represents Form.Count numbered fields.
 	Raw, Name string
 	Form      Form
 }
 
-// Fields are the fields of a map, sorted by Name.
+// Fields is a list of the fields of a map, sorted by Name.
 type Fields []Field
 
-// Of returns fields of the form. Names are separated by blanks; a field that has
-// another name in answers is written raw>name.
+// Of returns fields with the form. The argument names contains their names, separated by spaces. A
+// field with another name in responses is written raw>name.
 func (f Form) Of(names string) Fields {
 	var all Fields
 	for word := range strings.FieldsSeq(names) {
@@ -31,7 +31,7 @@ func (f Form) Of(names string) Fields {
 	return Join(all)
 }
 
-// Join returns the fields of all lists. Of two fields with one name the last wins.
+// Join returns the fields of all lists. If several fields have the same name, the last one is kept.
 func Join(all ...Fields) Fields {
 	joined := slices.Concat(all...)
 	slices.SortStableFunc(joined, func(a, b Field) int { return cmp.Compare(a.Name, b.Name) })
@@ -44,7 +44,8 @@ func Join(all ...Fields) Fields {
 	return last
 }
 
-// Field returns the field with a name, or nil. A numbered name is found by its prefix.
+// Field returns the field with the name, or nil if there is none. For the name of a numbered field,
+// it returns the field that represents it.
 func (f Fields) Field(name string) *Field {
 	if i, ok := f.search(name); ok {
 		return &f[i]
@@ -61,14 +62,14 @@ func (f Fields) search(name string) (int, bool) {
 	return slices.BinarySearchFunc(f, name, func(field Field, name string) int { return cmp.Compare(field.Name, name) })
 }
 
-// Has reports whether there is a field with the name.
+// Has reports whether there is a field with exactly the name.
 func (f Fields) Has(name string) bool {
 	_, ok := f.search(name)
 	return ok
 }
 
-// Read appends the fields that a map has to list, in canonical form. Fields that
-// are Blank before or after reading are left out.
+// Read appends the fields that the map from contains to list, in canonical form, and returns the
+// extended slice. It omits fields whose values are Blank before or after reading.
 func (f Fields) Read(c *Context, from model.Value, list []model.Field) []model.Field {
 	for i := range f {
 		field := &f[i]
@@ -83,7 +84,8 @@ func (f Fields) Read(c *Context, from model.Value, list []model.Field) []model.F
 	return list
 }
 
-// Schema returns how maps of the fields compare.
+// Schema returns the schema for comparing maps of the fields. It refers to the schemas of the
+// forms.
 func (f Fields) Schema() *model.Schema {
 	schemas := make(map[string]*model.Schema, len(f))
 	for i := range f {
@@ -94,7 +96,7 @@ func (f Fields) Schema() *model.Schema {
 	return &model.Schema{Fields: schemas}
 }
 
-// Names returns the names that the field's name stands for.
+// Names returns the names that the field represents: Name, or Form.Count numbered names.
 func (f *Field) Names() []string {
 	prefix, numbered := strings.CutSuffix(f.Name, "#")
 	if !numbered {

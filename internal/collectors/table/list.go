@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Block is the form of maps with these fields.
+// Block returns the form of maps with the fields.
 func Block(fields Fields) Form {
 	return Form{Schema: *fields.Schema(), Read: func(c *Context, v model.Value) model.Value {
 		if v.Kind() != model.Map {
@@ -18,7 +18,7 @@ func Block(fields Fields) Form {
 	}}
 }
 
-// MapOf returns a map of the fields, or Null if there are none.
+// MapOf returns a map of the fields, or null if there are none.
 func MapOf(fields []model.Field) model.Value {
 	if len(fields) == 0 {
 		return model.Value{}
@@ -26,23 +26,23 @@ func MapOf(fields []model.Field) model.Value {
 	return model.MapOf(fields...)
 }
 
-// Set is the form of lists of scalars whose order and repetitions have no meaning.
+// Set returns the form of lists of scalars in which order and repetition have no meaning.
 func Set(each Form) Form { return list(model.Schema{List: model.Set}, each) }
 
-// Bag is the form of lists whose order has no meaning.
+// Bag returns the form of lists in which order has no meaning.
 func Bag(each Form) Form { return list(model.Schema{List: model.Bag, Each: &each.Schema}, each) }
 
-// Keyed is the form of lists of maps that are identified by the fields with these names.
+// Keyed returns the form of lists of maps that are identified by the fields named by keys.
 func Keyed(each Form, keys ...string) Form {
 	return list(model.Schema{List: model.Keyed, Keys: keys, Each: &each.Schema}, each)
 }
 
-// Sequence is the form of lists whose elements are compared in their order.
+// Sequence returns the form of lists whose elements are compared one by one, in order.
 func Sequence(each Form) Form {
 	return list(model.Schema{List: model.Sequence, Each: &each.Schema}, each)
 }
 
-// Ordered is the form of lists that are one value.
+// Ordered returns the form of lists that are compared as one value, in order.
 func Ordered(each Form) Form { return list(model.Schema{Each: &each.Schema}, each) }
 
 func list(schema model.Schema, each Form) Form {
@@ -67,8 +67,8 @@ func list(schema model.Schema, each Form) Form {
 	}}
 }
 
-// Entries is the form of maps whose field names are free. An entry without a value
-// differs from no entry.
+// Entries returns the form of maps with arbitrary field names. An entry with an empty value differs
+// from a missing one.
 func Entries(each Form) Form {
 	schema := each.Schema
 	schema.Content = true
@@ -101,8 +101,8 @@ func compare(names []string, a, b model.Value) int {
 	return Compare(a, b)
 }
 
-// Compare orders values: numbers by size, also in texts, other texts by bytes, and
-// trees by their JSON.
+// Compare orders values: numbers by size, even in texts, other texts by bytes, and trees by their
+// JSON. It returns a negative number if a sorts before b.
 func Compare(a, b model.Value) int {
 	if a.Kind() >= model.List || b.Kind() >= model.List {
 		return slices.Compare(a.AppendJSON(nil), b.AppendJSON(nil))

@@ -7,22 +7,23 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Plain is the form of values that are read by Context.Plain.
+// Plain returns the form of values that Context.Plain reads.
 func Plain() Form {
 	return Form{Read: func(c *Context, v model.Value) model.Value { return c.Plain(c, v) }}
 }
 
-// AsSent is a Reader of systems that write each value in one way only.
+// AsSent is a Reader that returns values unchanged, for systems that write each value in only one
+// way.
 func AsSent(c *Context, v model.Value) model.Value { return c.Keep(v) }
 
-// Absent is the form of values that are not kept: they change by themselves, or
-// repeat another field.
+// Absent returns the form of values to omit, because they change by themselves or repeat another
+// field.
 func Absent() Form {
 	return Form{Read: func(*Context, model.Value) model.Value { return model.Value{} }}
 }
 
-// Scalar is the form of scalars with more than one notation. Parse returns false for a
-// text in an unknown notation.
+// Scalar returns the form of scalars with more than one notation. The function parse returns false
+// for a text in an unknown notation, which is then read by Context.Plain.
 func Scalar(parse func(text string) (model.Value, bool)) Form {
 	return Form{Read: func(c *Context, v model.Value) model.Value {
 		if v.Kind() < model.List {
@@ -34,8 +35,8 @@ func Scalar(parse func(text string) (model.Value, bool)) Form {
 	}}
 }
 
-// Text is the form of texts with more than one spelling. Rewrite returns the same
-// text for all spellings.
+// Text returns the form of texts with more than one spelling. The function rewrite must return the
+// same text for all spellings.
 func Text(rewrite func(text string) string) Form {
 	return Form{Read: func(c *Context, v model.Value) model.Value {
 		if v.Kind() < model.List {
@@ -45,7 +46,7 @@ func Text(rewrite func(text string) string) Form {
 	}}
 }
 
-// Boolean is the form of booleans, which systems also write as 0 and 1 or as text.
+// Boolean returns the form of booleans, which systems also write as 0 and 1 or as text.
 func Boolean() Form {
 	return Scalar(func(text string) (model.Value, bool) {
 		set, ok := ParseBoolean(text)
@@ -53,7 +54,8 @@ func Boolean() Form {
 	})
 }
 
-// ParseBoolean parses the notations of booleans: 1, on, yes and true, in any case.
+// ParseBoolean parses 1, on, yes and true as true, and 0, off, no and false as false, in any case.
+// For any other text, ok is false.
 func ParseBoolean(text string) (set, ok bool) {
 	switch strings.ToLower(text) {
 	case "1", "on", "yes", "true":
@@ -64,10 +66,10 @@ func ParseBoolean(text string) (set, ok bool) {
 	return false, false
 }
 
-// Number is the form of numbers, which systems also write as text.
+// Number returns the form of numbers, which systems also write as text.
 func Number() Form { return Scalar(model.NumberOf) }
 
-// Secret is the form of secrets: only a digest of the value is kept.
+// Secret returns the form of secrets, of which only a digest is kept. A change has high severity.
 func Secret() Form {
 	f := Form{Secret: true, Read: func(c *Context, v model.Value) model.Value {
 		if Blank(v) {
@@ -78,7 +80,8 @@ func Secret() Form {
 	return f.High("a credential changed")
 }
 
-// HasPassword reports whether a text may be a URL with a password.
+// HasPassword reports whether text may be a URL with a password. If text is not a valid URL, it
+// reports whether text contains "@".
 func HasPassword(text string) bool {
 	parsed, err := url.Parse(text)
 	if err != nil {

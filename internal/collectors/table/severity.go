@@ -6,16 +6,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Edited returns the verdicts on single fields that differ without a declaration.
+// Edited returns the verdicts on single fields that were changed outside of a declaration.
 func Edited() []model.Verdict {
 	return []model.Verdict{model.Changed, model.Undeclared, model.Disputed, model.Conflict}
 }
 
-// Unmanaged returns the verdict on a resource that is not declared.
+// Unmanaged returns the verdict on a resource that no declaration manages.
 func Unmanaged() []model.Verdict { return []model.Verdict{model.Unmanaged} }
 
-// Rate returns a rule for each of the fields, whose names are separated by blanks;
-// without fields one rule for the resource and all its fields.
+// Rate returns a severity rule for each of the fields, whose names are separated by spaces. If
+// fields is empty, it returns one rule for the resource and all of its fields.
 func Rate(severity model.Severity, reason, fields string, verdicts []model.Verdict, where ...model.Condition) []model.SeverityRule {
 	var rules []model.SeverityRule
 	for _, path := range paths(fields) {
@@ -24,12 +24,12 @@ func Rate(severity model.Severity, reason, fields string, verdicts []model.Verdi
 	return rules
 }
 
-// Is returns the condition that a field has one of the texts.
+// Is returns the condition that the field has one of the texts.
 func Is(field string, texts ...string) model.Condition {
 	return model.Condition{Path: field, In: texts}
 }
 
-// Rules returns the rules for the verdicts on the fields that have a severity.
+// Rules returns severity rules, for the verdicts, on the fields whose forms have a severity.
 func (f Fields) Rules(verdicts []model.Verdict) []model.SeverityRule {
 	var rules []model.SeverityRule
 	for i := range f {
@@ -40,8 +40,8 @@ func (f Fields) Rules(verdicts []model.Verdict) []model.SeverityRule {
 	return rules
 }
 
-// Exposed returns the fields, whose names are separated by blanks, with their exposure;
-// without fields it returns the resource as a whole.
+// Exposed returns the fields, whose names are separated by spaces, with the exposure. If fields is
+// empty, it returns the resource as a whole.
 func Exposed(what model.Exposure, fields string) []model.ExposedField {
 	var all []model.ExposedField
 	for _, path := range paths(fields) {
