@@ -11,6 +11,9 @@ import (
 // region, in bytes.
 const maxRead = 8 << 20
 
+// late is how long after an event its copy may be made: EventBridge tries to send for a day.
+const late = 24 * time.Hour
+
 // A copied decodes events that CloudTrail leaves in a trail or in a queue. Others may be able to
 // write there, so that an event of a copy is at most likely, until the event history has it.
 type copied struct {
@@ -21,10 +24,10 @@ type copied struct {
 	now         time.Time
 }
 
-// decode returns the record of an event of a region. It returns false for an event of another
-// region or account, of the future, without an effect, and for one that LookupEvents would not
-// return.
-func (c *copied) decode(event model.Value, region string) (record, bool) {
+// decode returns the record of an event of a region, which was copied at a time that who can write
+// there does not choose. It returns false for an event of another region or account, of the future,
+// from long before the copy, without an effect, and for one that LookupEvents would not return.
+func (c *copied) decode(event model.Value, region string, at time.Time) (record, bool) {
 	if category := event.At("eventCategory").Str(); category != "" && category != "Management" || event.At("readOnly").Text() != "false" {
 		return record{}, false
 	}
@@ -34,7 +37,7 @@ func (c *copied) decode(event model.Value, region string) (record, bool) {
 		names = append(names, arn, arn[strings.LastIndexAny(arn, "/:")+1:])
 	}
 	r, ok := decodeEvent(event, names, c.account, c.operations)
-	if !ok || r.Region != region || event.At("recipientAccountId").Text() != c.account.Number || r.At.After(c.now.Add(delay)) {
+	if !ok || r.Region != region || event.At("recipientAccountId").Text() != c.account.Number || r.At.After(c.now.Add(delay)) || r.At.Before(at.Add(-late)) {
 		return record{}, false
 	}
 	r.From, r.Actor = c.from, doubt(r.Actor)

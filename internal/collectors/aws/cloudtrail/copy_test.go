@@ -111,6 +111,9 @@ type fakeQueue struct {
 	refused  map[string]error
 	// stuck is a message that is not deleted.
 	stuck string
+	// sent is the time at which the messages were sent; zero if the server does not return it.
+	sent time.Time
+	wait time.Duration
 }
 
 func (f *fakeQueue) Do(_ context.Context, region string, call *awsapi.Call) (v model.Value, err error) {
@@ -130,12 +133,17 @@ func (f *fakeQueue) Do(_ context.Context, region string, call *awsapi.Call) (v m
 		}
 		return decode.JSON([]byte(`{"Successful":[]}`))
 	}
+	time.Sleep(f.wait)
 	number, _ := call.Input["MaxNumberOfMessages"].(int)
 	var found []string
+	attributes := "{}"
+	if names, _ := call.Input["AttributeNames"].([]string); !f.sent.IsZero() && slices.Contains(names, "SentTimestamp") {
+		attributes = fmt.Sprintf(`{"SentTimestamp":"%d"}`, f.sent.UnixMilli())
+	}
 	for _, m := range f.messages {
 		if !f.hidden[m] && len(found) < number {
 			f.hidden[m] = true
-			found = append(found, fmt.Sprintf(`{"MessageId":"m-1","ReceiptHandle":%q,"Body":%q}`, m, m))
+			found = append(found, fmt.Sprintf(`{"MessageId":"m-1","ReceiptHandle":%q,"Body":%q,"Attributes":%s}`, m, m, attributes))
 		}
 	}
 	text := `{"Messages":[` + strings.Join(found, ",") + `]}`
@@ -431,7 +439,7 @@ func FuzzTake(f *testing.F) {
 	f.Add(message(strings.ReplaceAll(made(1, "alice", "a"), "123456789012", "999999999999")))
 	operations := table()
 	f.Fuzz(func(t *testing.T, body string) {
-		d := &drain{copied: copied{account: Account{"123456789012", "aws"}, operations: operations, from: testQueue, now: at(30)}, regions: []string{"eu-central-1"}}
+		d := &drain{copied: copied{account: Account{"123456789012", "aws"}, operations: operations, from: testQueue, now: at(30)}}
 		d.take(model.MapOf(model.Field{Name: "Body", Value: model.StringOf(body)}, model.Field{Name: "ReceiptHandle", Value: model.StringOf("r")}))
 		if len(d.found) > len(d.handled) || d.strange+len(d.handled) > 1 {
 			t.Errorf("%d events, %d messages to delete, %d strange ones", len(d.found), len(d.handled), d.strange)

@@ -13,24 +13,27 @@ import (
 // sorted by kind, ID and time.
 func auditEvents(records []record) []model.AuditEvent {
 	var all []model.AuditEvent
-	// deleted reports of resources with an event whether the last one deleted them.
-	deleted := map[model.Ref]bool{}
+	// deleted has the last event of each resource if it deleted the resource; nil if it did not.
+	deleted := map[model.Ref]*record{}
 	for i := range records {
 		r := &records[i]
 		for _, c := range r.Changes {
 			ref := model.Ref{Kind: c.Kind, ID: c.ID}
 			event := model.AuditEvent{Ref: ref, Action: c.Action, Fields: c.Fields, Actor: r.Actor}
 			gone, known := deleted[ref]
-			if c.Puts && (gone || !known) {
+			if c.Puts && (gone != nil || !known) {
 				made := event
 				made.Action = model.Created
-				// The log may begin after the creation.
-				if !known {
+				// The log may begin after the creation, and the event of a copy may be forged.
+				if !known || gone.From != "" {
 					made.Actor = doubt(made.Actor)
 				}
 				all = append(all, made)
 			}
-			deleted[ref] = c.Action == model.Deleted
+			deleted[ref] = nil
+			if c.Action == model.Deleted {
+				deleted[ref] = r
+			}
 			all = append(all, event)
 		}
 	}

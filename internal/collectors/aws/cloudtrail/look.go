@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -91,7 +92,7 @@ func (x *look) readQueue(ctx context.Context) {
 	if x.config.Queue == "" {
 		return
 	}
-	d := newDrain(x.copied(x.config.Queue), x.server.Client, x.config.Queue, x.regions)
+	d := newDrain(x.copied(x.config.Queue), x.server.Client, x.config.Queue)
 	more, err := d.read(ctx)
 	p, s := &part{of: "the queue " + x.config.Queue + " for %s"}, &x.kept.Queue
 	switch {
@@ -115,6 +116,14 @@ func (x *look) readQueue(ctx context.Context) {
 	for _, region := range x.regions {
 		x.log.add(region, p)
 	}
+}
+
+// events returns the events that count. Those of a queue are also of regions that are not read, whose event history
+// does not refute them: they count as soon as the region is read.
+func (x *look) events() []model.AuditEvent {
+	return auditEvents(slices.DeleteFunc(slices.Clone(x.kept.Records), func(r record) bool {
+		return r.From != "" && !slices.Contains(x.regions, r.Region)
+	}))
 }
 
 // emptyQueue deletes the messages whose events are kept.

@@ -20,6 +20,9 @@ import (
 const (
 	// maxReceives bounds the requests of a scan, which return up to ten messages each.
 	maxReceives = 200
+	// maxDrain bounds the time in which a scan receives messages: a queue that is filled as fast is
+	// never empty.
+	maxDrain = 30 * time.Second
 	// hidden is how long received messages are hidden: longer than a reading of the queue takes,
 	// so that it receives none twice.
 	hidden = 2 * time.Minute
@@ -38,9 +41,8 @@ type drain struct {
 	copied
 
 	client Client
-	// region is that of the queue, regions are those whose events are read.
+	// region is that of the queue.
 	region, url string
-	regions     []string
 
 	found []record
 	size  int
@@ -59,20 +61,21 @@ func sqs() *awsapi.Service {
 
 // newDrain returns a reading of the queue of an ARN. The requests go to SQS in the region of
 // the ARN.
-func newDrain(c copied, client Client, arn string, regions []string) *drain {
+func newDrain(c copied, client Client, arn string) *drain {
 	parts := strings.SplitN(arn, ":", 6)
 	c.place = "the queue " + arn
-	return &drain{copied: c, client: client, region: parts[3], regions: regions,
+	return &drain{copied: c, client: client, region: parts[3],
 		url: client.Endpoint(sqs(), parts[3]) + "/" + parts[4] + "/" + parts[5]}
 }
 
 // read receives messages until there are none; more reports whether some may be left. After
 // messages that are too large together, it receives them one by one.
 func (d *drain) read(ctx context.Context) (more bool, err error) {
-	number := 10
+	number, begun := 10, time.Now()
 	for range maxReceives {
 		answer, err := d.client.Do(ctx, d.region, &awsapi.Call{Service: sqs(), Action: "ReceiveMessage", Input: map[string]any{
 			"QueueUrl": d.url, "MaxNumberOfMessages": number, "VisibilityTimeout": int(hidden / time.Second), "WaitTimeSeconds": 1,
+			"AttributeNames": []string{sentAt},
 		}})
 		if _, large := errors.AsType[*httpclient.TooLarge](err); large && number > 1 {
 			number = 1
@@ -85,7 +88,7 @@ func (d *drain) read(ctx context.Context) (more bool, err error) {
 		for _, m := range messages {
 			d.take(m)
 		}
-		if d.size > maxRead {
+		if d.size > maxRead || time.Since(begun) > maxDrain {
 			break
 		}
 	}
@@ -110,10 +113,22 @@ func (d *drain) take(message model.Value) {
 		return
 	}
 	d.handled = append(d.handled, message.At("ReceiptHandle").Str())
-	if r, ok := d.decode(detail, region); ok && slices.Contains(d.regions, region) {
+	if r, ok := d.decode(detail, region, d.sent(message)); ok {
 		d.found = append(d.found, r)
 		d.size += r.size()
 	}
+}
+
+// sentAt is the attribute with the time at which SQS got a message, in milliseconds since 1970.
+const sentAt = "SentTimestamp"
+
+// sent returns when a message was sent; now if the server does not return it.
+func (d *drain) sent(message model.Value) time.Time {
+	at, err := strconv.ParseInt(message.At("Attributes", sentAt).Text(), 10, 64)
+	if err != nil {
+		return d.now
+	}
+	return time.UnixMilli(at)
 }
 
 // remove deletes the handled messages. Those that are not deleted are received again, and their

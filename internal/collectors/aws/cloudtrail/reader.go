@@ -164,7 +164,7 @@ func (r *Reader) Read(ctx context.Context, server Server, account Account, regio
 	if err == nil {
 		x.emptyQueue(ctx)
 	}
-	x.log.Events = auditEvents(r.kept.Records)
+	x.log.Events = x.events()
 	return x.log
 }
 

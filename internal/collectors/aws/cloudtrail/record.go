@@ -26,7 +26,7 @@ type record struct {
 // size returns how many bytes the record takes, roughly.
 func (r *record) size() int {
 	const each = 64
-	n := 4*each + len(r.ID) + len(r.Actor.Name) + len(r.Actor.Evidence) + len(r.Actor.Request)
+	n := 4*each + len(r.ID) + len(r.Region) + len(r.Actor.Name) + len(r.Actor.Evidence) + len(r.Actor.Request)
 	for i := range r.Changes {
 		n += each + len(r.Changes[i].ID)
 		for _, field := range r.Changes[i].Fields {

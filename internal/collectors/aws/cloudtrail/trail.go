@@ -132,25 +132,25 @@ func (x *fetch) read(ctx context.Context, s regionTrail) (_ regionTrail, more bo
 		return s, false, err
 	}
 	again := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Failed)), func(name string) bool { return s.Failed[name].Attempts >= maxAttempts })
-	// If any file can be had, the others are at fault, and not the rights.
 	had := false
-	for batch := range slices.Chunk(slices.Concat(again, names), atOnce) {
+	for all := slices.Concat(again, names); len(all) > 0; {
 		if x.size > maxRead {
 			more = true
 			break
 		}
-		errs := x.get(ctx, batch)
-		had = had || slices.ContainsFunc(errs, func(err error) bool { return !isRefused(err) })
+		var errs []error
+		errs, had = x.next(ctx, all, had)
 		if i := slices.IndexFunc(errs, isRefused); i >= 0 && (!had || ctx.Err() != nil) {
 			return s, false, errs[i]
 		}
-		for i, name := range batch {
+		for i, name := range all[:len(errs)] {
 			if !s.note(name, errs[i]) {
 				return s, false, errs[i]
 			}
 			s.Until = later(s.Until, earlier(x.timeOf(name), x.now))
 			s.Seen = append(s.Seen, name)
 		}
+		all = all[len(errs):]
 	}
 	if !more {
 		s.Until = x.now
@@ -175,7 +175,8 @@ func (x *fetch) list(ctx context.Context, s regionTrail) (names []string, more b
 		seen[name] = true
 	}
 	from := s.begin()
-	after := x.prefix() + from.Format("2006/01/02/") + x.name() + from.Format(minutes)
+	key := func(t time.Time) string { return x.prefix() + t.Format("2006/01/02/") + x.name() + t.Format(minutes) }
+	after, end := key(from), key(x.now.Add(delay).UTC())
 	for range maxLists {
 		keys, more, err := x.objects.List(ctx, x.bucket, x.owner, x.prefix(), after)
 		if err != nil {
@@ -193,8 +194,11 @@ func (x *fetch) list(ctx context.Context, s regionTrail) (names []string, more b
 			seen[name] = true
 			names = append(names, name)
 		}
-		if !more || len(keys) == 0 || keys[len(keys)-1] <= after {
+		switch {
+		case !more || len(keys) > 0 && keys[len(keys)-1] > end:
 			return names, false, nil
+		case len(keys) == 0 || keys[len(keys)-1] <= after:
+			return nil, false, errors.New("the list of objects does not end: the server repeats a page")
 		}
 		after = keys[len(keys)-1]
 	}
@@ -208,6 +212,20 @@ type contentError struct{ error }
 func isRefused(err error) bool {
 	_, content := errors.AsType[contentError](err)
 	return err != nil && !content
+}
+
+// next reads the first of some files, and more until one is had or too many are not. It returns an error for each, and
+// whether any file could be had: if so, those that could not are at fault, and not the rights.
+func (x *fetch) next(ctx context.Context, names []string, had bool) ([]error, bool) {
+	var errs []error
+	for batch := range slices.Chunk(names, atOnce) {
+		errs = append(errs, x.get(ctx, batch)...)
+		had = had || slices.ContainsFunc(errs, func(err error) bool { return !isRefused(err) })
+		if had || ctx.Err() != nil || len(errs) >= maxFailed {
+			break
+		}
+	}
+	return errs, had
 }
 
 // get reads files, and returns an error for each. A file that is gone has none.
@@ -240,10 +258,10 @@ func (x *fetch) file(ctx context.Context, name string) ([]record, error) {
 		return nil, err
 	}
 	var all []record
-	size, in := 0, x.copied
+	size, in, at := 0, x.copied, x.timeOf(name)
 	in.place = "s3://" + x.bucket + "/" + x.prefix() + name
 	err = eachEvent(content, func(event model.Value) error {
-		if r, ok := in.decode(event, x.region); ok {
+		if r, ok := in.decode(event, x.region, at); ok {
 			all = append(all, r)
 			size += r.size()
 		}
