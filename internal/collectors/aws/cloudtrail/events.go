@@ -66,21 +66,35 @@ func doubtSimultaneous(all []model.AuditEvent) {
 // doubtFollowed makes edits likely if a later event of another actor, whose effect is
 // unknown, names the resource.
 func doubtFollowed(all []model.AuditEvent, records []record) {
-	type mention struct {
-		at   time.Time
-		name string
+	// A last is the time and the actor of the last event that names a resource, and the time of the last one of other
+	// actors. A copy can have so many that they cannot be compared one by one.
+	type last struct {
+		at, other time.Time
+		name      string
 	}
-	mentioned := map[string][]mention{}
+	mentioned := map[string]last{}
 	for i := range records {
 		for _, id := range records[i].Mentions {
-			mentioned[id] = append(mentioned[id], mention{records[i].At, records[i].Actor.Name})
+			l, name := mentioned[id], records[i].Actor.Name
+			if l.name != name {
+				l.other, l.name = l.at, name
+			}
+			l.at = records[i].At
+			mentioned[id] = l
 		}
+	}
+	later := func(e *model.AuditEvent, id string) bool {
+		l, ok := mentioned[id]
+		at := l.at
+		if l.name == e.Actor.Name {
+			at = l.other
+		}
+		return ok && !at.Before(e.Actor.At)
 	}
 	for i := range all {
 		e := &all[i]
-		later := func(m mention) bool { return !m.at.Before(e.Actor.At) && m.name != e.Actor.Name }
 		name := e.ID[strings.LastIndexAny(e.ID, "/:")+1:]
-		if e.Action == model.Edited && (slices.ContainsFunc(mentioned[e.ID], later) || slices.ContainsFunc(mentioned[name], later)) {
+		if e.Action == model.Edited && (later(e, e.ID) || later(e, name)) {
 			e.Actor = doubt(e.Actor)
 		}
 	}

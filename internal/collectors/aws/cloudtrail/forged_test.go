@@ -3,6 +3,7 @@ package cloudtrail
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/awsapi"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // did returns an event, as in a copy, of an operation on a policy of a role.
@@ -132,4 +134,45 @@ func TestBusyQueue(t *testing.T) {
 			t.Errorf("%s, %q", took, log.Unknown("eu-central-1"))
 		}
 	})
+}
+
+// TestManyMentions checks that events that name one resource again and again do not keep a scan busy, and who of several
+// named it last.
+func TestManyMentions(t *testing.T) {
+	t.Parallel()
+	many := func(minute int, who string, r record) record {
+		r.At, r.Actor = at(minute), model.Actor{Name: who, Confidence: model.Exact, At: at(minute)}
+		return r
+	}
+	edits := record{Changes: slices.Repeat([]change{{Kind: "k", ID: "i-1"}}, 1000)}
+	named := record{Mentions: slices.Repeat([]string{"i-1"}, 1000)}
+	begun := time.Now()
+	for _, test := range []struct {
+		reason string
+		who    []string
+		want   model.Confidence
+	}{
+		{"the same person", []string{"alice"}, model.Exact},
+		{"another one before", []string{"bob", "alice"}, model.Exact},
+		{"another one last", []string{"alice", "bob"}, model.Likely},
+		{"another one in between", []string{"alice", "bob", "alice"}, model.Likely},
+		{"another one first and in between", []string{"bob", "bob", "bob", "alice"}, model.Likely},
+	} {
+		var records []record
+		for i, who := range test.who {
+			for range 100 {
+				records = append(records, many(i, who, named))
+			}
+		}
+		for range 20 {
+			records = append(records, many(1, "alice", edits))
+		}
+		slices.SortStableFunc(records, func(a, b record) int { return a.At.Compare(b.At) })
+		if got := auditEvents(records)[0].Actor.Confidence; got != test.want {
+			t.Errorf("%s: %s", test.reason, got)
+		}
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
 }
