@@ -6,12 +6,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Agreement is the result of comparing what is declared for a finding with what it was when the declaration and
-// the live system agreed last, as far as driftd read both.
+// An Agreement is the result of comparing the declared values for a finding with those at the last time
+// when driftd observed that the declaration and the live system agreed.
 type Agreement string
 
-// The agreements: the declaration is as it was then; it changed, and driftd did not see them agree since; it has had
-// one value since driftd reads it, and driftd never saw them agree.
+// The agreements: the declaration has not changed since then (Agreed); it has changed, and driftd has not
+// observed an agreement since (Moved); driftd has only observed one declared value, and never an agreement
+// (NeverAgreed).
 const (
 	Agreed      Agreement = "agreed"
 	Moved       Agreement = "moved"

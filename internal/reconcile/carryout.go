@@ -85,8 +85,9 @@ func (r *Reconciler) carriedOut(id string) (a Action, done bool, err error) {
 }
 
 const (
-	// StopWithin is how long driftd waits for an action when it stops, and stopPatience for one that it did not interrupt: a
-	// provider of Terraform that is interrupted may lose what it creates. The service manager has to wait longer.
+	// StopWithin is the time that driftd waits for an action when it stops. stopPatience is the time that
+	// it waits without an interrupt: a Terraform provider that is interrupted may lose track of resources
+	// that it creates. The timeout of the service manager must be longer.
 	StopWithin   = 25 * time.Second
 	stopPatience = 12 * time.Second
 )
@@ -337,8 +338,8 @@ func outcome(a *Action, inspection Inspection, now time.Time, limit time.Duratio
 	return NotConverged, "the resource is neither as wanted nor as it was"
 }
 
-// Recover goes on with the actions that a crash or a lost answer interrupted. It is called at the start,
-// and from time to time.
+// Recover resumes the actions that a crash or a lost response interrupted. The caller calls it at the
+// start, and from time to time.
 func (r *Reconciler) Recover(ctx context.Context) error {
 	standing, err := r.Store.Standing()
 	if err != nil {

@@ -12,34 +12,36 @@ import (
 // A ControlKind is a kind of control.
 type ControlKind string
 
-// The kinds of controls: no actions until a time; the end of that; a rule that was stopped goes on.
+// The kinds of controls. A Freeze forbids actions until a time, a Thaw ends freezes, and a Resume lets a
+// stopped rule continue.
 const (
 	Freeze ControlKind = "freeze"
 	Thaw   ControlKind = "thaw"
 	Resume ControlKind = "resume"
 )
 
-// A Control is an order of a person about all actions, or about those of one rule. Controls are never
-// changed: later ones override earlier ones.
+// A Control is an instruction of a person for all actions, or for those of one source or rule. Controls are
+// never changed; later ones override earlier ones.
 type Control struct {
 	ID   string      `json:"id"`
 	Kind ControlKind `json:"kind"`
-	// Source limits a freeze, or a thaw, to one source; "" means all.
+	// Source is the source to which a freeze or a thaw is limited, or "" for all sources.
 	Source string `json:"source,omitempty"`
-	// Rule is the rule that is resumed.
+	// Rule is the name of the rule that is resumed.
 	Rule string `json:"rule,omitempty"`
-	// Until is the end of a freeze.
+	// Until is the time at which a freeze ends.
 	Until  time.Time `json:"until,omitzero"`
 	By     string    `json:"by"`
 	Via    string    `json:"via"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
-	// Seq is the position among all steps and controls, which the store sets; 0 in records of before.
+	// Seq is the position among all steps and controls. The store sets it. It is 0 in records of older
+	// versions.
 	Seq uint64 `json:"seq,omitempty"`
 }
 
-// Frozen returns the freezes that hold at a time, oldest first. Controls are in their order. A thaw
-// ends all freezes of its source, and one without a source ends all.
+// Frozen returns the freezes that are in effect at now, oldest first. controls must be sorted. A thaw ends
+// all freezes of its source, or all freezes if it has no source.
 func Frozen(controls []Control, now time.Time) []Control {
 	var held []Control
 	for _, c := range controls {
@@ -63,8 +65,8 @@ func resumedAt(controls []Control, rule string) (last turn) {
 	return last
 }
 
-// AddControl stores a freeze, a thaw or the resumption of a rule. The error is a *StateError if there is no
-// such source or rule.
+// AddControl stores a freeze, a thaw or the resumption of a rule. It returns a *StateError if the source or
+// the rule does not exist.
 func (r *Reconciler) AddControl(c Control) (Control, error) {
 	if err := r.knownRule(c.Rule); err != nil {
 		return c, err

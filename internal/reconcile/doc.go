@@ -1,11 +1,11 @@
-// Package reconcile puts live resources back to what is declared, where a rule allows it and no
-// guard refuses it.
+// Package reconcile puts live resources back to their declared state, if a rule allows it and no guard
+// refuses it.
 //
-// An action is proposed for a finding, approved by a person or by an automatic rule, checked
-// again, recorded as armed, and only then sent. Afterwards the resource is read again. So after a
-// crash at any point it is known whether a request may have been sent; the preconditions in the
-// request make it take effect once at most.
+// An action is proposed for a finding, approved by a person or by an automatic rule, checked again, and
+// recorded as armed. Only then its request is sent, and afterwards the resource is read again. Therefore it
+// is known after a crash whether a request may have been sent; preconditions in the request ensure that it
+// takes effect at most once.
 //
-// Rules, guards and the history of actions are pure: time and state come in as values. An
-// Actuator is the only code that writes to a system.
+// Rules, guards and the history of actions are pure: time and state are parameters. Only an Actuator writes
+// to a system.
 package reconcile

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Refusal is why a guard refuses an action. It is an error whose text names what to do.
+// A Refusal is an error that reports why a guard refuses an action. Its text includes the next step.
 type Refusal struct {
 	// Guard is the name of the guard, as in the documentation.
 	Guard string
@@ -18,56 +18,58 @@ type Refusal struct {
 // Error returns the reason and the guard.
 func (r *Refusal) Error() string { return r.Why + " (guard " + r.Guard + ")" }
 
-// Standing is what the store has of actions.
+// A Standing is the part of the store that concerns actions.
 type Standing struct {
-	// History are all actions, and Controls all controls, both oldest first.
+	// History contains all actions, and Controls all controls, both oldest first.
 	History  []Action
 	Controls []Control
-	// Doubt is why the audit log is in doubt; "" if it is not.
+	// Doubt is the reason why the integrity of the audit log is in doubt, or "" if it is not.
 	Doubt string
 }
 
-// Evidence is what the last reads prove of a finding.
+// Evidence describes to what extent the last reads confirm a finding.
 type Evidence struct {
-	// Unread is why they do not prove the finding: its source, or its declaration, was
-	// not read, or the source is held back; "" if they do.
+	// Unread is the reason why the reads do not confirm the finding: its source or its declaration was not
+	// read, or the source is held back. Otherwise it is "".
 	Unread string
-	// Revision is the commit of the declaration; "" if it has none.
+	// Revision is the commit of the declaration, or "" if it has none.
 	Revision string
-	// Uncommitted is why the declaration is not in a commit; "" if it is, or if Logged.
+	// Uncommitted is the reason why the declaration is not in a commit. It is "" if it is in one, or if
+	// Logged is true.
 	Uncommitted string
-	// Nondeterministic is why the declaration differs between equal inputs, so that a write would
-	// not do what was reviewed; "" if nothing shows that.
+	// Nondeterministic is the reason why the declaration differs between equal inputs, so that a write
+	// could differ from the reviewed change. It is "" if no such reason is known.
 	Nondeterministic string
-	// Logged reports whether the declaration is not in a commit, and its own log has who declared the resource.
+	// Logged reports whether the declaration is not in a commit, but has a log of its own that contains who
+	// declared the resource.
 	Logged bool
-	// Declared is the number of resources of the finding's kind in its declaration, or in those that govern the source of
-	// a resource that is not declared.
+	// Declared is the number of resources of the finding's kind in its declaration, or, for a resource that
+	// is not declared, in the declarations that govern its source.
 	Declared int
 }
 
-// A Situation is what guards depend on. They are evaluated when an action is proposed and again
-// when it is armed.
+// A Situation is the input of the guards. They are evaluated when an action is proposed, and again when it
+// is armed.
 type Situation struct {
 	Now time.Time
 	approvers
-	// Finding is the finding as it is in the store now.
+	// Finding is the finding as it is in the store.
 	Finding *model.Finding
-	// Rule is the first rule that matches the finding; nil if none does.
+	// Rule is the first rule that matches the finding, or nil if none does.
 	Rule *Rule
-	// Rules are all rules, and Windows the freezes of the configuration.
+	// Rules are all rules. Windows are the freezes in the configuration.
 	Rules   []Rule
 	Windows []Window
-	// Writer reports whether something can put the finding back, and Applies whether that is an Applier.
+	// Writer reports whether an actuator, applier or recorder exists for the finding. Applies reports
+	// whether it is an Applier.
 	Writer, Applies bool
 	Standing
 	Evidence
-	// By is the person who asks for the action; "" if driftd itself does.
+	// By is the person who requests the action, or "" for driftd itself.
 	By string
-	// Arming reports whether Action is about to be armed; otherwise it is about to be proposed,
-	// and Action is nil.
+	// Action is the action that is about to be armed. It is nil while the action is about to be proposed.
 	Action *Action
-	// Plan is the plan that was made just now; nil while there is none.
+	// Plan is the current plan, or nil if there is none yet.
 	Plan *Plan
 }
 
@@ -105,7 +107,7 @@ func guards() []guard {
 // The reasons of guards are stored with actions. They name no persons, whose names can be erased: a freeze and a decision
 // have IDs.
 
-// Check returns the first refusal; nil if no guard refuses.
+// Check evaluates the guards and returns the first refusal, or nil if no guard refuses.
 func Check(s *Situation) *Refusal {
 	for _, g := range guards() {
 		if why := g.why(s); why != "" {
@@ -132,11 +134,11 @@ func passing(s *Situation) *Refusal {
 // A Judgement is the result of one guard.
 type Judgement struct {
 	Guard string `json:"guard"`
-	// Why is why it refuses; "" if it does not.
+	// Why is the reason of a refusal, or "" if the guard does not refuse.
 	Why string `json:"why,omitempty"`
 }
 
-// CheckAll returns the results of all guards. Without a rule there is only the first.
+// CheckAll returns the results of all guards. If no rule matches, it returns only the result of the first.
 func CheckAll(s *Situation) []Judgement {
 	var all []Judgement
 	for _, g := range guards() {

@@ -10,17 +10,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Held finding is one that a rule with the mode approve or auto would put back, and for which driftd proposed
-// nothing after the last scan.
+// A Held is a finding for which driftd proposed no action after the last scan, although a rule with the
+// mode approve or auto matches it.
 type Held struct {
 	Finding string `json:"finding"`
 	Rule    string `json:"rule"`
-	// Guard is the guard that refuses it; "" if no plan could be made.
+	// Guard is the name of the guard that refuses the action, or "" if no plan could be made.
 	Guard string `json:"guard,omitempty"`
 	Why   string `json:"why"`
 }
 
-// A Hold is all findings of a rule that one guard holds.
+// A Hold groups the findings of a rule that the same guard holds.
 type Hold struct {
 	Rule, Guard string
 	Findings    []string
@@ -48,7 +48,7 @@ func reason(rule, guard, why string) string {
 	return text
 }
 
-// Holds returns the held findings by rule and guard, in the order of the first one of each.
+// Holds groups the held findings by rule and guard, in the order of the first finding of each group.
 func (o *Overview) Holds() (all []Hold) {
 	for _, h := range o.Held {
 		at := slices.IndexFunc(all, func(a Hold) bool { return a.Rule == h.Rule && a.Guard == h.Guard })
@@ -60,7 +60,8 @@ func (o *Overview) Holds() (all []Hold) {
 	return all
 }
 
-// HeldFinding returns why a finding is held; nil if it is not.
+// HeldFinding returns the entry of Held for the finding with the given ID, or nil if the finding is not
+// held.
 func (o *Overview) HeldFinding(id string) *Held {
 	at := slices.IndexFunc(o.Held, func(h Held) bool { return h.Finding == id })
 	if at < 0 {

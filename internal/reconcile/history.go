@@ -19,9 +19,10 @@ const (
 	maxFailures = 2
 )
 
-// Stopped returns why rule r is stopped; "" if it is not. One action with an unknown result, one that did not converge,
-// or one that a person settled stops it, and two that failed in succession. It stays stopped until a
-// person resumes it. The actions are those of the rule and those that concern it, see concerns.
+// Stopped returns the reason why rule r is stopped, or "" if it is not. A rule is stopped by one action
+// whose result is unknown, that did not converge, or that a person settled, and by two successive actions
+// that failed. It remains stopped until a person resumes it. The actions that count are those of the rule
+// and those that concern it; see concerns.
 func Stopped(rules []Rule, r *Rule, history []Action, controls []Control) string {
 	own := resumedAt(controls, r.Name)
 	failures := 0
@@ -147,8 +148,8 @@ func claims(c *model.Change, path string) bool {
 	return slices.ContainsFunc(c.Claims, func(v model.ClaimedValue) bool { return v.Path == path })
 }
 
-// Needed returns the number of approvals that an action needs: none if its rule is automatic and
-// no person asked for it.
+// Needed returns the number of approvals that an action needs. It is 0 if its rule is automatic and no
+// person requested the action.
 func Needed(r *Rule, a *Action) int {
 	if r.Mode == Auto && a.By == "" {
 		return 0
@@ -156,7 +157,8 @@ func Needed(r *Rule, a *Action) int {
 	return max(r.Approvals, 1)
 }
 
-// FindAction returns the action whose ID is or begins with a prefix.
+// FindAction returns the action whose ID equals prefix or begins with it. It returns ErrNoAction if there
+// is none, and ErrAmbiguous if several IDs begin with prefix.
 func FindAction(history []Action, prefix string) (Action, error) {
 	var found []string
 	at := -1
@@ -187,8 +189,8 @@ var (
 // minAge is how long an action that ended is kept at least.
 const minAge = 30 * 24 * time.Hour
 
-// Obsolete returns the actions that ended before cut, and the controls from before it, on which no guard
-// depends any longer.
+// Obsolete returns the actions that ended before cut, and the controls that were issued before it, if no
+// guard depends on them any longer.
 func (s *Standing) Obsolete(cut, now time.Time) (actions []Action, controls []Control) {
 	if limit := now.Add(-minAge); limit.Before(cut) {
 		cut = limit

@@ -2,16 +2,17 @@ package reconcile
 
 import "context"
 
-// A Lock is held while an action is carried out. Unlike a sync.Mutex, it can be waited for until a context ends.
+// A Lock is a mutual exclusion lock that is held while an action is carried out. In contrast to a
+// sync.Mutex, acquiring it can be bounded by a context.
 type Lock chan struct{}
 
 // NewLock returns a Lock that is not held.
 func NewLock() Lock { return make(Lock, 1) }
 
-// Acquire waits until nothing else holds the lock.
+// Acquire waits until the lock is free and acquires it.
 func (l Lock) Acquire() { l <- struct{}{} }
 
-// TryAcquire is Acquire until ctx ends. It reports whether the lock is held.
+// TryAcquire is like Acquire, but gives up when ctx ends. It reports whether it acquired the lock.
 func (l Lock) TryAcquire(ctx context.Context) bool {
 	select {
 	case l <- struct{}{}:
@@ -21,5 +22,5 @@ func (l Lock) TryAcquire(ctx context.Context) bool {
 	}
 }
 
-// Release lets the next one acquire the lock.
+// Release releases the lock, which the caller must hold.
 func (l Lock) Release() { <-l }

@@ -2,8 +2,8 @@ package reconcile
 
 import "github.com/driftd/driftd/internal/model"
 
-// Notice returns what a message shows of the action, which needs a number of approvals; ok is false if the
-// action's state causes no message: it is over in a moment.
+// Notice returns the content of a notification about the action, which needs the given number of approvals.
+// ok is false if the current state causes no notification, because it lasts only for a moment.
 func (a *Action) Notice(needed int) (n model.ActionNotice, ok bool) {
 	switch a.State {
 	case Approved, Armed, Written:

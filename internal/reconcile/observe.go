@@ -9,8 +9,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Observe is called after a scan with the open findings. It ends proposals that are over, and proposes
-// actions for findings of rules with the modes approve and auto, the worst first.
+// Observe processes the open findings after a scan. It ends proposals whose findings are resolved or
+// changed, and proposes actions for findings that match rules with the modes approve and auto, the most
+// severe first.
 func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) error {
 	standing, err := r.Store.Standing()
 	if err != nil {

@@ -49,20 +49,21 @@ func (a *Action) last() turn {
 	return a.Steps[len(a.Steps)-1].turn()
 }
 
-// Sort puts actions and controls into their order.
+// Sort sorts the actions and controls from the oldest to the newest.
 func (s *Standing) Sort() {
 	slices.SortStableFunc(s.History, func(a, b Action) int { return a.began().compare(b.began()) })
 	slices.SortStableFunc(s.Controls, func(a, b Control) int { return a.turn().compare(b.turn()) })
 }
 
-// Number sets the positions of the steps of an action after the first known ones: they are later than all that is stored.
+// Number sets Seq of the steps of an action after the first known steps. The numbers are higher than all in
+// the store.
 func (s *Standing) Number(a *Action, known int) {
 	for i := known; i < len(a.Steps); i++ {
 		a.Steps[i].Seq = s.next() + uint64(i-known)
 	}
 }
 
-// NumberControl sets the position of a new control.
+// NumberControl sets Seq of a new control. The number is higher than all in the store.
 func (s *Standing) NumberControl(c *Control) { c.Seq = s.next() }
 
 // next returns the first position that is not in use.

@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// An Overview is what is known of actions.
+// An Overview contains all actions and controls, and the status of the rules.
 type Overview struct {
-	// Actions are all actions, the newest first, and Freezes those that hold.
+	// Actions are all actions, newest first. Freezes are the freezes in effect.
 	Actions []Action  `json:"actions"`
 	Freezes []Control `json:"freezes"`
-	// Rules are those of the configuration.
+	// Rules are the rules of the configuration.
 	Rules []RuleStatus `json:"rules"`
-	// Held are the findings for which driftd proposed nothing after the last scan, the worst first.
+	// Held are the findings for which driftd proposed no action after the last scan, the most severe first.
 	Held []Held `json:"held"`
-	// Refusals counts the refusals by guard since the start.
+	// Refusals is the number of refusals since the start, by guard.
 	Refusals map[string]int `json:"-"`
 }
 
-// A RuleStatus is a rule and whether it goes on.
+// A RuleStatus is a rule and its status.
 type RuleStatus struct {
 	Name string `json:"name"`
 	Mode Mode   `json:"mode"`
-	// Stopped is why the rule is stopped; "" if it is not.
+	// Stopped is the reason why the rule is stopped, or "" if it is not.
 	Stopped string `json:"stopped,omitempty"`
-	// Fights is the number of resources over which driftd and another writer fought within the last seven
-	// days, until a person resumes the rule.
+	// Fights is the number of resources that driftd and another writer changed back and forth within the
+	// last seven days. It is reset when a person resumes the rule.
 	Fights int `json:"fights,omitempty"`
 }
 
-// Overview returns what is known of actions.
+// Overview returns an overview of the actions. It returns an error if the store cannot be read.
 func (r *Reconciler) Overview() (Overview, error) {
 	standing, err := r.Store.Standing()
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Reconciler) Overview() (Overview, error) {
 	return o, nil
 }
 
-// LastAction returns the newest action for a finding; nil if there is none.
+// LastAction returns the newest action for the finding with the given ID, or nil if there is none.
 func (o *Overview) LastAction(finding string) *Action {
 	at := slices.IndexFunc(o.Actions, func(a Action) bool { return a.Finding == finding })
 	if at < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Equal reports whether both plans do the same.
+// Equal reports whether both plans make the same changes.
 func (p *Plan) Equal(o *Plan) bool {
 	same := func(a, b FieldChange) bool {
 		return a.Where() == b.Where() && equal(a.Old, b.Old) && equal(a.New, b.New)
@@ -31,8 +31,8 @@ func equal(a, b *model.Value) bool {
 // digestDomain begins everything that is digested, so that a digest has no other meaning.
 const digestDomain = "driftd/action/v1\n"
 
-// Digest returns the digest of what is done to the subject for a finding, which approvals name. Equal plans
-// have equal digests.
+// Digest returns the digest of the change that the plan makes to the subject of a finding. Approvals refer
+// to it. Equal plans have equal digests.
 func (p *Plan) Digest(digest func(text string) string, f *model.Finding) string {
 	text, err := json.Marshal(struct {
 		Finding, Basis string

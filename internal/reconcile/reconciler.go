@@ -20,50 +20,52 @@ import (
 type Store interface {
 	Standing() (Standing, error)
 	OpenFindings() ([]model.Finding, error)
-	// Propose stores the action that propose returns for a finding, and ChangeAction the one that
-	// change changed; both call it in their transaction, with the finding as it is then, nil if it
-	// is gone. An action becomes armed only if the audit log records it.
+	// Propose stores the action that propose returns for a finding. ChangeAction stores the action that
+	// change modified. Both call the function within their transaction, with the current finding, or nil if
+	// it no longer exists. An action becomes Armed only if the audit log has recorded it.
 	Propose(finding string, propose func(*Standing, *model.Finding) (Action, error)) (Action, error)
 	ChangeAction(id string, change func(*Action, *Standing, *model.Finding) error) (Action, error)
 	AddControl(Control) error
 }
 
-// LastReads are the results of the last reads of sources and declarations.
+// LastReads provides the results of the last reads of sources and declarations.
 type LastReads interface {
-	// Evidence returns what was read of a finding, and Subject what is declared for it.
+	// Evidence returns the evidence for a finding. Subject returns its resource and the declared state for
+	// it.
 	Evidence(f *model.Finding) Evidence
-	// Refresh reads the declaration of a finding again, or those that govern the source of a resource that is not
-	// declared. If that fails, Evidence has the reason.
+	// Refresh reads the declaration of a finding again, or, for a resource that is not declared, the
+	// declarations that govern its source. If a read fails, Evidence contains the reason.
 	Refresh(ctx context.Context, f *model.Finding) error
 	Subject(f *model.Finding) (Subject, error)
-	// Reread reads a source again, unless that is the plan of a declaration.
+	// Reread reads a source again. It does nothing if the source is the plan of a declaration.
 	Reread(ctx context.Context, source string) error
-	// Agreement compares what is declared for a finding with what was live before.
+	// Agreement compares the declared values for a finding with earlier live values.
 	Agreement(f *model.Finding) (Agreement, error)
 }
 
 // Options configure a Reconciler.
 type Options struct {
 	Rules []Rule
-	// Windows are the freezes of the configuration.
+	// Windows are the freezes in the configuration.
 	Windows []Window
 	Writers
 	Store     Store
 	LastReads LastReads
 	// Digest returns a keyed digest of a text.
 	Digest func(text string) string
-	// Identities returns what identifies a person in the systems, as "kind:ID", and nothing for a name that is
-	// none of a person; nil if there is no table of people.
+	// Identities returns the identities of a person in the systems, in the form "kind:ID". It returns none
+	// for a name that is not in the table of people. It is nil if there is no such table.
 	Identities func(person string) []string
-	// Current reports whether the configuration that these Options are of is still in use; nil if it always is.
+	// Current reports whether the configuration from which these Options were created is still in use. nil
+	// means that it always is.
 	Current func() bool
-	// Done is called with each action that may have changed its resource, when it is over; nil for
-	// nothing.
+	// Done, if not nil, is called at the end of each action that may have changed its resource.
 	Done func(Action)
-	// Acting is held while an action is carried out. All Reconcilers of one store share it; nil for
-	// a single one.
+	// Acting is held while an action is carried out. All Reconcilers of a store must share it. It may be
+	// nil for a single Reconciler.
 	Acting Lock
-	// Stopping is closed when driftd stops: an apply that does not end soon is interrupted then. nil if it never is.
+	// Stopping is closed when driftd stops. An apply that does not end soon afterwards is interrupted. It
+	// is nil if driftd never stops.
 	Stopping <-chan struct{}
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -83,7 +85,7 @@ type Reconciler struct {
 	held []Held
 }
 
-// New returns a Reconciler.
+// New returns a Reconciler with the given options.
 func New(o Options) *Reconciler {
 	if o.Acting == nil {
 		o.Acting = NewLock()
@@ -97,17 +99,18 @@ func New(o Options) *Reconciler {
 	return &Reconciler{Options: o, random: rand.Reader, refusals: map[string]int{}, failed: map[string]failure{}}
 }
 
-// A Request is what a person asks of a finding or an action.
+// A Request is a request of a person that concerns a finding or an action.
 type Request struct {
-	// By is the name of the person, Via the way of the request, and Reason why.
+	// By is the name of the person, Via is the channel of the request, and Reason is the reason that the
+	// person gave.
 	By, Via, Reason string
-	// Digest is the digest of the plan that the person saw.
+	// Digest is the digest of the plan that was displayed to the person.
 	Digest string
-	// As is the state with which the person settles an action.
+	// As is the state to which the person settles an action.
 	As State
 }
 
-// A Proposal is what an action would do, with the results of all guards.
+// A Proposal is the plan of a possible action, with the results of all guards.
 type Proposal struct {
 	Rule   string      `json:"rule,omitempty"`
 	Mode   Mode        `json:"mode"`
@@ -117,12 +120,12 @@ type Proposal struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// Allowed reports whether no guard refuses.
+// Allowed reports whether no guard refuses the action.
 func (p *Proposal) Allowed() bool {
 	return p.Plan != nil && !slices.ContainsFunc(p.Guards, func(j Judgement) bool { return j.Why != "" })
 }
 
-// Preview returns what an action for a finding would do. It changes nothing.
+// Preview returns the proposal for a finding. It changes nothing.
 func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (Proposal, error) {
 	standing, err := r.Store.Standing()
 	if err != nil {
@@ -228,8 +231,9 @@ func noteOf(f *model.Finding, q *planning) string {
 	return strings.Join(note, ", ")
 }
 
-// Propose proposes an action for a finding, for a person or, without a name, for the rule. The error is
-// a *Refusal if a guard refuses it. An action that needs no approval is carried out.
+// Propose proposes an action for a finding. q.By is the person who requests it, or "" for the rule itself.
+// An action that needs no approval is carried out at once. If a guard refuses the action, Propose returns a
+// *Refusal.
 func (r *Reconciler) Propose(ctx context.Context, f *model.Finding, q Request) (Action, error) {
 	a, err := r.propose(ctx, f, q)
 	if err != nil {
@@ -291,10 +295,10 @@ func (r *Reconciler) newAction(s *Situation, plan Plan, q Request) (Action, erro
 	return a, nil
 }
 
-// A StateError is the error of a request that an action's state does not allow.
+// A StateError is returned for a request that the current state does not allow.
 type StateError struct{ Text string }
 
-// Error returns the text.
+// Error returns the message.
 func (e *StateError) Error() string { return e.Text }
 
 // proposed returns an error unless the action waits for a decision.
@@ -308,8 +312,9 @@ func proposed(a *Action, now time.Time) error {
 	return nil
 }
 
-// Approve approves an action for a person. It is carried out when it has the approvals that its rule
-// needs. The error is a *Refusal if the person may not approve it or saw another plan.
+// Approve approves an action on behalf of a person. If the action then has the approvals that its rule
+// requires, it is carried out. Approve returns a *Refusal if the person is not allowed to approve the
+// action, or has seen another plan.
 func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action, error) {
 	others, err := r.coveredBy(id)
 	if err != nil {
@@ -359,7 +364,7 @@ const (
 	SettleAnswer  Answer = "settle"
 )
 
-// Answer approves, declines, cancels or settles an action for a person.
+// Answer approves, declines, cancels or settles an action on behalf of a person.
 func (r *Reconciler) Answer(ctx context.Context, id string, answer Answer, q Request) (Action, error) {
 	switch answer {
 	case ApproveAnswer:

@@ -12,10 +12,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Mode is what a rule allows.
+// A Mode determines the actions that a rule allows.
 type Mode string
 
-// The modes: nothing; only suggestions; actions that a person approves; actions without a person.
+// The modes of a rule: Off allows nothing, Suggest allows only suggestions, Approve allows actions that a
+// person approves, and Auto allows actions without approval.
 const (
 	Off     Mode = "off"
 	Suggest Mode = "suggest"
@@ -23,57 +24,58 @@ const (
 	Auto    Mode = "auto"
 )
 
-// Modes lists the modes, each of which allows more than the one before it.
+// Modes returns all modes. Each allows more than the one before it.
 func Modes() []Mode { return []Mode{Off, Suggest, Approve, Auto} }
 
-// A Rule selects the findings that may be put back, and sets the limits. The zero limits allow
-// nothing: see DefaultLimits.
+// A Rule selects the findings that may be put back and sets their limits. The zero limits allow nothing;
+// see DefaultLimits.
 type Rule struct {
 	Name  string         `json:"name"`
 	Mode  Mode           `json:"mode"`
 	Match model.Selector `json:"match"`
-	// Paths are patterns for fields, with or without the keys in brackets. If there are any, each
-	// changed field must match one.
+	// Paths are patterns of fields, with or without the keys in brackets. If there are any, each changed
+	// field must match one of them.
 	Paths []string `json:"paths,omitempty"`
-	// Changes is what an action changes; "" stands for Live.
+	// Changes is the side that an action changes. "" means Live.
 	Changes Side `json:"changes,omitempty"`
 	Limits  `json:"limits"`
 }
 
-// A Side is what an action changes.
+// A Side is the side that an action changes.
 type Side string
 
-// The sides: the live resource is put back to what is declared; what is live is written into the declaration.
+// The sides: with Live, the live resource gets the declared values; with Declared, the declaration gets the
+// live values.
 const (
 	Live     Side = "live"
 	Declared Side = "declaration"
 )
 
-// Sides lists the sides.
+// Sides returns all sides.
 func Sides() []Side { return []Side{Live, Declared} }
 
 // records reports whether the rule writes what is live into the declaration; a nil one does not.
 func (r *Rule) records() bool { return r != nil && r.Changes == Declared }
 
-// Limits are the numbers of a rule's guards.
+// Limits are the limits that the guards enforce for a rule.
 type Limits struct {
-	// MinAge is how old a drift must be: a running apply is no drift. One that is older than
-	// MaxAge is not put back automatically: something may depend on it.
+	// MinAge is the minimum age of a drift, so that a running apply does not count. A drift older than
+	// MaxAge is not put back automatically, because other systems may depend on it.
 	MinAge time.Duration `json:"min_age"`
 	MaxAge time.Duration `json:"max_age"`
 	// Approvals is the number of persons who must approve.
 	Approvals int `json:"approvals"`
-	// Expiry is how long a proposal waits for approvals.
+	// Expiry is the time after which a proposal expires unless it is approved.
 	Expiry time.Duration `json:"expiry"`
-	// PerScan is the number of actions that one scan may start automatically, PerHour the number
-	// for each source in an hour, and Share the part of a declaration's resources of a kind, from
-	// 0 to 1; one is always allowed.
+	// PerScan is the maximum number of actions that one scan may start automatically. PerHour is the
+	// maximum per source and hour. Share is the maximum part of the resources of a kind in a declaration,
+	// from 0 to 1; one resource is always allowed.
 	PerScan int     `json:"per_scan"`
 	PerHour int     `json:"per_hour"`
 	Share   float64 `json:"share"`
-	// Soak is how long the rule waits after its first action.
+	// Soak is the time that the rule pauses after its first action.
 	Soak time.Duration `json:"soak"`
-	// Create allows to create resources that are missing, and Delete to delete those that are unmanaged.
+	// Create allows the rule to create missing resources, and Delete to delete unmanaged ones.
 	Create bool `json:"create,omitempty"`
 	Delete bool `json:"delete,omitempty"`
 }
@@ -94,7 +96,7 @@ func (r *Rule) Digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Find returns the first rule that matches a finding; nil if none does.
+// Find returns the first rule that matches a finding, or nil if none does.
 func Find(rules []Rule, f *model.Finding) *Rule {
 	for i := range rules {
 		if rules[i].fits(f) {
@@ -111,10 +113,11 @@ func Of(rules []Rule, source string) []Rule {
 	})
 }
 
-// Acts reports whether the rule allows actions; a nil one does not.
+// Acts reports whether the rule allows actions. It returns false for a nil rule.
 func (r *Rule) Acts() bool { return r != nil && (r.Mode == Approve || r.Mode == Auto) }
 
-// Ends reports whether no later rule applies to findings of a kind at a place: the rule matches all of them.
+// Ends reports whether the rule matches all findings of a kind at a place, so that no later rule applies to
+// them.
 func (r *Rule) Ends(kind, place string) bool {
 	m := r.Match
 	some := len(m.Resources) + len(m.Declarations) + len(m.Owners) + len(m.Verdicts) + len(m.Severities) + len(m.Labels) + len(r.Paths)

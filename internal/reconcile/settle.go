@@ -13,9 +13,9 @@ import (
 // action is read.
 const settleWait = 2 * inspectTime
 
-// Settle ends an action that may have written with the state that a person found, such as one whose resource can
-// never be read again. The error is a *StateError if the action is not of that kind, or an action is
-// being carried out.
+// Settle ends an action that may have written, with the result q.As that a person determined. This is
+// needed, for example, for a resource that can never be read again. Settle returns a *StateError if the
+// action has no unknown result, or if an action is being carried out.
 func (r *Reconciler) Settle(ctx context.Context, id string, q Request) (Action, error) {
 	if err := maySettle(&q); err != nil {
 		return Action{}, err

@@ -7,11 +7,12 @@ import (
 	"github.com/driftd/driftd/internal/hours"
 )
 
-// A Window is a freeze of the configuration: no actions during some hours. A thaw does not end it.
+// A Window is a freeze in the configuration, which forbids actions during some hours. A thaw does not end
+// it.
 type Window struct {
-	// Name is where the configuration has it.
+	// Name is the key of the window in the configuration.
 	Name string
-	// Sources are the names of the sources; none means all.
+	// Sources are the names of the sources. Empty means all sources.
 	Sources []string
 	hours.Window
 	// Location is the time zone of the hours.
@@ -22,7 +23,7 @@ type Window struct {
 // configured is the Control.Via of a Window.
 const configured = "configuration"
 
-// Open returns the freezes of the windows that are open at a time, one for each source.
+// Open returns the freezes of the windows that are open at now, one for each source.
 func Open(windows []Window, now time.Time) (held []Control) {
 	for i := range windows {
 		w := &windows[i]
@@ -43,7 +44,7 @@ func Open(windows []Window, now time.Time) (held []Control) {
 	return held
 }
 
-// Scheduled reports whether a freeze is one of the configuration.
+// Scheduled reports whether a freeze comes from the configuration.
 func (c *Control) Scheduled() bool { return c.Kind == Freeze && c.Via == configured }
 
 // name returns what names a freeze without its person.

@@ -7,36 +7,37 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Applier puts back resources of one declaration with the declaration's own tool. An apply may change all resources
-// of the declaration, and is never carried out without a person.
+// An Applier resolves findings of one declaration with the declaration's own tool. Because an apply may
+// change all resources of the declaration, it always requires a person.
 type Applier struct {
 	Actuator
 
-	// Sources are the sources that have resources of the declaration.
+	// Sources are the names of the sources that contain resources of the declaration.
 	Sources []string
 }
 
-// Writers are all that write.
+// Writers are all actuators, appliers and recorders.
 type Writers struct {
-	// Actuators write to sources, by their names.
+	// Actuators maps the names of sources to the actuators that write to them.
 	Actuators map[string]Actuator
-	// Appliers apply declarations, by their names. They precede the actuators: the tool that made a resource keeps the
-	// record of it.
+	// Appliers maps the names of declarations to their appliers. An applier takes precedence over an
+	// actuator, because the tool that created a resource keeps a record of it.
 	Appliers map[string]Applier
-	// Recorders write what is live into declarations, by their names.
+	// Recorders maps the names of declarations to their recorders.
 	Recorders map[string]Recorder
 }
 
-// A Recorder writes what is live into a declaration.
+// A Recorder writes live values into a declaration.
 type Recorder struct {
 	Actuator
 
-	// Source is the source that the declaration is read from, and Governs the sources that it declares.
+	// Source is the source from which the declaration is read. Governs are the names of the sources that
+	// the declaration governs.
 	Source  string
 	Governs []string
 }
 
-// For returns the actuator that carries out a rule for a finding; nil if there is none.
+// For returns the actuator that carries out a rule for a finding, or nil if there is none.
 func (w *Writers) For(f *model.Finding, rule *Rule) Actuator {
 	switch {
 	case rule.records():
@@ -92,7 +93,7 @@ func (w *Writers) of(a *Action) Actuator {
 	return w.Actuators[a.Subject.Source]
 }
 
-// Reads returns the source that shows what an action changed.
+// Reads returns the name of the source in which the result of an action is visible.
 func (w *Writers) Reads(a *Action) string {
 	if a.Plan.Records {
 		return w.Recorders[a.Declaration].Source
@@ -100,7 +101,7 @@ func (w *Writers) Reads(a *Action) string {
 	return a.Subject.Source
 }
 
-// Sources returns the sources with findings that actions may be about, sorted.
+// Sources returns the names of the sources whose findings actions can concern, sorted.
 func (w *Writers) Sources() []string {
 	var all []string
 	for source := range w.Actuators {

@@ -1,15 +1,15 @@
-// Package kubernetes puts objects of a Kubernetes cluster back to what is declared.
+// Package kubernetes puts objects of a Kubernetes cluster back to their declared state.
 //
-// It changes an object with one JSON Patch, which tests the UID of the object and every value that
-// it overwrites. So a patch that was sent takes effect at most once, and never after another
-// change of the same fields. The same patch is sent as a dry run before.
+// It changes an object with one JSON Patch, which tests the UID of the object and every value that it
+// overwrites. Therefore a patch takes effect at most once, and never after another change of the same
+// fields. The same patch is sent as a dry run first.
 //
-// Afterwards it removes itself from the field managers of the object: the fields go back to the
-// manager that applies the declaration, so that its next server-side apply has no conflict.
+// After a write, driftd removes itself from the field managers of the object. The fields are assigned to
+// the manager that applies the declaration, so that its next server-side apply has no conflict.
 //
-// It does not change objects of the kinds of forbiddenKinds, the replicas of what is scaled
-// automatically, and objects that Flux, Argo CD or Helm apply. A Kustomization of Flux is asked to
-// apply its objects again, and an Application of Argo CD to sync one.
+// The package does not change objects of the kinds in forbiddenKinds, replicas that are scaled
+// automatically, and objects that Flux, Argo CD or Helm apply. Instead, it requests a Flux Kustomization to
+// apply its objects again, or an Argo CD Application to sync one.
 package kubernetes
 
 import (
@@ -33,25 +33,26 @@ const manager = "driftd"
 type Options struct {
 	// Source is the name of the source, as in the keys of its resources.
 	Source string
-	// Writing are the settings of the credentials that write objects. They need get and patch on
-	// the kinds that are put back, create on those that are created, and patch on the
-	// Kustomizations and Applications that are asked.
+	// Writing are the settings for the credentials that write objects. They need the verbs get and patch on
+	// the kinds that are put back, create on those that are created, and patch on the Kustomizations and
+	// Applications that are requested to apply.
 	Writing kubeapi.Access
-	// Reading are those of the credentials that read autoscalers, and the records of what Flux,
-	// Argo CD and Helm apply. If it is nil, the credentials for writing read them.
+	// Reading are the settings for the credentials that read autoscalers, and the records of the objects
+	// that Flux, Argo CD and Helm apply. If it is nil, the credentials for writing read them.
 	Reading *kubeapi.Access
-	// Room seals what is read, with the same key as the collector of the source. It is required.
+	// Room seals the values that are read. It must have the same key as that of the source's collector, and
+	// must not be nil.
 	Room *secret.Room
-	// Timeout bounds each request; 0 means 10 seconds.
+	// Timeout is the maximum duration of each request; 0 means 10 seconds.
 	Timeout time.Duration
-	// Now returns the time; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
 // defaultTimeout is the default of Options.Timeout.
 const defaultTimeout = 10 * time.Second
 
-// An Actuator implements reconcile.Actuator for one cluster. It is safe for concurrent use.
+// An Actuator implements reconcile.Actuator for a cluster. It is safe for concurrent use.
 type Actuator struct {
 	options Options
 	kinds   map[string]*model.Kind
@@ -70,7 +71,7 @@ type Actuator struct {
 
 var _ reconcile.Actuator = (*Actuator)(nil)
 
-// New returns an Actuator. It does not use the network.
+// New returns an Actuator. It returns an error if the options are invalid. It does not use the network.
 func New(o Options) (*Actuator, error) {
 	err := o.Writing.Check()
 	if o.Reading != nil {

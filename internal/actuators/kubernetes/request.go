@@ -185,7 +185,7 @@ func (r *request) Rehearse(ctx context.Context) error {
 // token returns a text that identifies a request.
 func (a *Actuator) token() string { return a.options.Now().UTC().Format(time.RFC3339Nano) }
 
-// Write implements reconcile.Change. It asks the tool, and follows what comes of it.
+// Write implements reconcile.Change. It sends the request to the tool and waits for the result.
 func (r *request) Write(ctx context.Context) (reconcile.Receipt, error) {
 	token := r.actuator.token()
 	now, id, err := r.ask(ctx, token, false)

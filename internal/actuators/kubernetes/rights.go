@@ -14,7 +14,7 @@ import (
 // maxNamespaces bounds the namespaces in which rights are read.
 const maxNamespaces = 200
 
-// Rights implements reconcile.Actuator. It reads the rights of the credentials for writing in each
+// Rights implements reconcile.Actuator. It reads the permissions of the credentials for writing, in each
 // namespace that the credentials for reading can list.
 func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcile.Rights, error) {
 	writer, reader, err := a.clients()

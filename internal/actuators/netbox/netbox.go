@@ -1,8 +1,10 @@
-// Package netbox writes what is live into a NetBox that declares it: the NetBox follows reality.
+// Package netbox writes live values into a NetBox that declares them, so that NetBox follows reality.
 //
-// It changes fields that people choose for virtual machines, their disks, interfaces, MAC addresses and primary addresses, one object with one request.
-// NetBox compares the entity tag of the object (since 4.6), or driftd compares the time of its last change right before.
-// The changelog gets the finding, and who asked for and approved the action. It creates and deletes nothing.
+// It changes fields that people maintain on virtual machines and on their disks, interfaces, MAC addresses
+// and primary addresses, with one request for each object. Since NetBox 4.6, the request contains the
+// entity tag of the object; for older versions, driftd compares the time of the last change immediately
+// before. The changelog message contains the finding, and the persons who requested and approved the
+// action. The package never creates or deletes objects.
 package netbox
 
 import (
@@ -25,20 +27,20 @@ import (
 
 // Options configure an Actuator.
 type Options struct {
-	// Access is how NetBox is reached, with the token that writes.
+	// Access is the access to NetBox, with a token that can write.
 	Access netboxapi.Access
-	// Timeout bounds each request; 0 means 30 seconds.
+	// Timeout is the maximum duration of each request; 0 means 30 seconds.
 	Timeout time.Duration
-	// Now returns the time; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// An Actuator implements reconcile.Actuator for one NetBox. It is safe for concurrent use.
+// An Actuator implements reconcile.Actuator for a NetBox. It is safe for concurrent use.
 type Actuator struct{ options Options }
 
 var _ reconcile.Actuator = (*Actuator)(nil)
 
-// New returns an Actuator. It does not use the network.
+// New returns an Actuator. It returns an error if the options are invalid. It does not use the network.
 func New(o Options) (*Actuator, error) {
 	switch {
 	case o.Access.TokenFile == "":
@@ -52,7 +54,7 @@ func New(o Options) (*Actuator, error) {
 	return &Actuator{o}, nil
 }
 
-// Limit implements reconcile.Actuator. A write reads the source of the finding again.
+// Limit implements reconcile.Actuator. The limit includes another read of the finding's source.
 func (a *Actuator) Limit() time.Duration { return 2*a.options.Timeout + time.Minute }
 
 const (
@@ -157,10 +159,11 @@ func (a *Actuator) part(ctx context.Context, s *netboxapi.Session, vm *object, l
 	return o, err
 }
 
-// HandBack implements reconcile.Actuator. NetBox has no owners of fields.
+// HandBack implements reconcile.Actuator. It does nothing, because fields in NetBox have no owners.
 func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }
 
-// Rights implements reconcile.Actuator. NetBox does not show what a token may write before it is used: only that it reads.
+// Rights implements reconcile.Actuator. NetBox does not report whether a token may write, only whether it
+// may read.
 func (a *Actuator) Rights(ctx context.Context, _ []reconcile.Rule) (reconcile.Rights, error) {
 	r := reconcile.Rights{Endpoint: a.options.Access.URL}
 	err := a.with(func(s *netboxapi.Session) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Plan implements reconcile.Actuator. It compares what NetBox has with the finding, and takes the new values from the last
-// read of the live resource.
+// Plan implements reconcile.Actuator. It verifies that the values in NetBox are those of the finding. The
+// new values come from the last read of the live resource.
 func (a *Actuator) Plan(ctx context.Context, s reconcile.Subject) (reconcile.Change, error) {
 	f := s.Finding
 	switch {

@@ -27,10 +27,11 @@ type change struct {
 // Plan implements reconcile.Change.
 func (c *change) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse implements reconcile.Change. NetBox has no dry run.
+// Rehearse implements reconcile.Change. It does nothing, because NetBox has no dry run.
 func (c *change) Rehearse(context.Context) error { return nil }
 
-// Write implements reconcile.Change. It reads the live resource again, and then changes one object after the other.
+// Write implements reconcile.Change. It reads the live resource again, and then changes the objects one
+// after another.
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	if err := c.again(ctx, nil); err != nil {
 		return reconcile.Receipt{}, err

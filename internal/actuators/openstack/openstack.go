@@ -1,9 +1,10 @@
-// Package openstack puts descriptions, tags, metadata and the security of ports of an OpenStack cloud back to what is
-// declared, and deletes rules of security groups that no declaration declares.
+// Package openstack puts descriptions, tags, metadata and the port security of an OpenStack cloud back to
+// their declared values, and deletes security group rules that no declaration declares.
 //
-// Neutron compares the revision of an object that it changes or deletes. Nova, Cinder and Glance compare nothing: driftd reads the
-// object again right before, and changes single tags and entries of metadata, so that it overwrites no other ones.
-// Of servers, volumes and images it changes nothing else, and it creates nothing.
+// Neutron checks the revision of an object that is changed or deleted. Nova, Cinder and Glance have no such
+// check: driftd reads the object again immediately before, and changes tags and metadata entries one by
+// one, so that it does not overwrite others. It makes no other changes to servers, volumes and images, and
+// creates no objects.
 package openstack
 
 import (
@@ -25,17 +26,17 @@ import (
 
 // Options configure an Actuator.
 type Options struct {
-	// Reading is the access of the source, which reads objects, and Writing the entry of a clouds.yaml that writes to the same
-	// region.
+	// Reading is the access of the source, which reads objects. Writing is the entry of a clouds.yaml with
+	// the credentials that write to the same region.
 	Reading openstackapi.Access
 	Writing openstackapi.Entry
-	// Timeout bounds each request; 0 means 30 seconds.
+	// Timeout is the maximum duration of each request; 0 means 30 seconds.
 	Timeout time.Duration
-	// Now returns the time; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// An Actuator implements reconcile.Deleter for one cloud. It is safe for concurrent use.
+// An Actuator implements reconcile.Deleter for a cloud. It is safe for concurrent use.
 type Actuator struct {
 	options Options
 	kinds   map[string]*model.Kind
@@ -43,7 +44,7 @@ type Actuator struct {
 
 var _ reconcile.Deleter = (*Actuator)(nil)
 
-// New returns an Actuator. It does not use the network.
+// New returns an Actuator. It returns an error if the options are invalid. It does not use the network.
 func New(o Options) (*Actuator, error) {
 	if err := errors.Join(o.Reading.Check(), o.Writing.Check()); err != nil {
 		return nil, err
@@ -57,13 +58,14 @@ func New(o Options) (*Actuator, error) {
 	return &Actuator{options: o, kinds: normalize.Schemas()}, nil
 }
 
-// Limit implements reconcile.Actuator. A deletion reads the source again.
+// Limit implements reconcile.Actuator. The limit includes another read of the source, which a deletion
+// requires.
 func (a *Actuator) Limit() time.Duration { return 2*a.options.Timeout + time.Minute }
 
-// Deletes implements reconcile.Deleter: rules of security groups.
+// Deletes implements reconcile.Deleter. It returns true for security group rules.
 func (a *Actuator) Deletes(kind string) bool { return kind == normalize.SecurityGroupRule }
 
-// HandBack implements reconcile.Actuator. OpenStack has no owners of fields.
+// HandBack implements reconcile.Actuator. It does nothing, because fields in OpenStack have no owners.
 func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }
 
 const (
@@ -179,7 +181,8 @@ func lacking(s *openstackapi.Session) string {
 	return fmt.Sprintf("%s has no role but reader: give it another one, such as member", identity(s))
 }
 
-// Rights implements reconcile.Actuator. OpenStack does not list what an account may do: its roles show some of it.
+// Rights implements reconcile.Actuator. OpenStack does not list the permissions of an account; its roles
+// indicate some of them.
 func (a *Actuator) Rights(ctx context.Context, _ []reconcile.Rule) (r reconcile.Rights, err error) {
 	err = a.with(ctx, a.writing(), 0, func(s *openstackapi.Session) error {
 		r = reconcile.Rights{Endpoint: s.Server(), Identity: identity(s),

@@ -16,10 +16,11 @@ import (
 // Plan implements reconcile.Change.
 func (c *change) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse implements reconcile.Change. OpenStack has no dry run.
+// Rehearse implements reconcile.Change. It does nothing, because OpenStack has no dry run.
 func (c *change) Rehearse(context.Context) error { return nil }
 
-// Write implements reconcile.Change. A deletion reads the source again first: the object must still be declared nowhere.
+// Write implements reconcile.Change. Before a deletion, it reads the source again, and verifies that the
+// object is still not declared.
 func (c *change) Write(ctx context.Context) (receipt reconcile.Receipt, err error) {
 	if c.plan.Deletes {
 		if err := c.again(ctx, nil); err != nil {

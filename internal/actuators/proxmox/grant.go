@@ -109,7 +109,7 @@ type grantChange struct {
 	again    func(context.Context, []reconcile.Covered) error
 }
 
-// Deletes implements reconcile.Deleter: permissions and members of pools.
+// Deletes implements reconcile.Deleter. It returns true for permissions and pool members.
 func (a *Actuator) Deletes(kind string) bool { return isGrant(kind) }
 
 // planGrant plans to add a grant that is missing, to delete one that no declaration declares, or to change whether a permission
@@ -184,11 +184,12 @@ func propagation(s *reconcile.Subject, before model.Value) (reconcile.FieldChang
 // Plan implements reconcile.Change.
 func (c *grantChange) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse implements reconcile.Change. Proxmox VE has no dry run.
+// Rehearse implements reconcile.Change. It does nothing, because Proxmox VE has no dry run.
 func (c *grantChange) Rehearse(context.Context) error { return nil }
 
-// Write implements reconcile.Change. The grant is read again right before, because Proxmox VE compares no digest; before a deletion, the
-// source is read again, too: it must still be declared nowhere.
+// Write implements reconcile.Change. It reads the grant again immediately before, because Proxmox VE
+// compares no digest. Before a deletion, it also reads the source again, and verifies that the grant is
+// still not declared.
 func (c *grantChange) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	if c.plan.Deletes {

@@ -26,12 +26,13 @@ type listChange struct {
 // Plan implements reconcile.Change.
 func (c *listChange) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse implements reconcile.Change. Proxmox VE has no dry run: the plan has the rows after each request.
+// Rehearse implements reconcile.Change. It does nothing, because Proxmox VE has no dry run; the plan
+// contains the rows after each request.
 func (c *listChange) Rehearse(context.Context) error { return nil }
 
-// Write implements reconcile.Change. The list is read before the first request, because Proxmox VE does not compare the digest
-// of a rule that is added, and after each: the next one is sent only if the rows are as
-// planned, with the digest of what was read.
+// Write implements reconcile.Change. It reads the list before the first request, because Proxmox VE does
+// not compare a digest when a rule is added, and after each request. It sends the next request, with the
+// digest of the list, only if the rows are as planned.
 func (c *listChange) Write(ctx context.Context) (receipt reconcile.Receipt, err error) {
 	a, access := c.actuator, c.actuator.writing()
 	receipt = reconcile.Receipt{Status: http.StatusOK, At: a.options.Now()}

@@ -1,17 +1,19 @@
-// Package proxmox puts the configuration of guests of a Proxmox VE cluster, their firewalls, and objects of the cluster back to
-// what is declared.
+// Package proxmox puts the configuration of guests of a Proxmox VE cluster, their firewalls, and objects of
+// the cluster back to their declared state.
 //
-// It changes one object with one request, which has the digest of what was read: Proxmox VE refuses it if that was changed
-// since. A disk grows by a request of its own. Objects without a digest are read again first. Lists of rules and of entries take several requests, between which
-// the list is read. A change is tried on the file as it was read, before anything is sent: with the request, the
-// guest must have the declared values in the form of the declaration, and nothing else may differ.
+// It changes an object with one request, which contains the digest of the configuration that was read:
+// Proxmox VE rejects the request if the configuration has changed. Growing a disk requires a separate
+// request. Objects without a digest are read again immediately before. Lists of rules and of entries
+// require several requests, between which the list is read. Before a request is sent, the change is applied
+// to a copy of the configuration: the guest must then have the declared values in the form of the
+// declaration, and no other differences.
 //
-// An answer of Proxmox VE does not show what was done: a success may only wait for a restart, and an error may have
-// written. So the guest is read again after each write.
+// The response of Proxmox VE does not show the result: a successful change may be pending until a restart,
+// and a failed one may have been written. Therefore the guest is read again after each write.
 //
-// It does not write to a node without quorum, to a guest that is locked, and to one for which other changes wait: they
-// would take effect, too. It never moves, makes or deletes guests, makes disks smaller, and removes or adds devices,
-// except that it attaches disks again that were detached.
+// The package does not write to a node without quorum, to a locked guest, or to a guest with pending
+// changes, which would take effect, too. It never moves, creates or deletes guests, shrinks disks, or
+// removes or adds devices, except that it attaches detached disks again.
 package proxmox
 
 import (
@@ -29,18 +31,19 @@ import (
 
 // Options configure an Actuator.
 type Options struct {
-	// Reading is the access of the source, which reads guests, and Writing the account that writes to the same cluster.
+	// Reading is the access of the source, which reads guests. Writing is the access with the account that
+	// writes to the same cluster.
 	Reading pveapi.Access
 	Writing pveapi.Account
-	// Timeout bounds each request; 0 means 30 seconds.
+	// Timeout is the maximum duration of each request; 0 means 30 seconds.
 	Timeout time.Duration
-	// Sealer is the one of the collector of the source. It is required.
+	// Sealer must be that of the source's collector. It must not be nil.
 	Sealer model.Sealer
-	// Now returns the time; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// An Actuator implements reconcile.Deleter for one cluster. It is safe for concurrent use.
+// An Actuator implements reconcile.Deleter for a cluster. It is safe for concurrent use.
 type Actuator struct {
 	options    Options
 	normalizer *normalize.Normalizer
@@ -49,7 +52,7 @@ type Actuator struct {
 
 var _ reconcile.Deleter = (*Actuator)(nil)
 
-// New returns an Actuator. It does not use the network.
+// New returns an Actuator. It returns an error if the options are invalid. It does not use the network.
 func New(o Options) (*Actuator, error) {
 	reading, err := o.Reading.Complete()
 	if err != nil {
@@ -68,7 +71,7 @@ func New(o Options) (*Actuator, error) {
 	return &Actuator{options: o, normalizer: normalize.New(o.Sealer), kinds: normalize.Kinds()}, nil
 }
 
-// Limit implements reconcile.Actuator. Proxmox VE itself gives up a request after 30 seconds.
+// Limit implements reconcile.Actuator. Proxmox VE itself aborts a request after 30 seconds.
 func (a *Actuator) Limit() time.Duration { return a.options.Timeout + 30*time.Second }
 
 // writing returns the access of the account that writes.

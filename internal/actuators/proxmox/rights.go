@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Rights implements reconcile.Actuator. It reads the privileges of the account that writes on all paths.
+// Rights implements reconcile.Actuator. It reads the privileges of the writing account on all paths.
 func (a *Actuator) Rights(ctx context.Context, rules []reconcile.Rule) (reconcile.Rights, error) {
 	access := a.writing()
 	r := reconcile.Rights{Endpoint: access.URL, Identity: access.Name()}

@@ -46,7 +46,8 @@ type request struct {
 // Plan implements reconcile.Change.
 func (c *change) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse implements reconcile.Change. Proxmox VE has no dry run: the plan tried the edits on the file as it was read.
+// Rehearse implements reconcile.Change. It does nothing, because Proxmox VE has no dry run; the plan
+// applied the edits to a copy of the configuration.
 func (c *change) Rehearse(context.Context) error { return nil }
 
 // form returns the parameters of the request that changes options, without the digest.
@@ -79,8 +80,8 @@ func (c *change) form() url.Values {
 	return form
 }
 
-// Write implements reconcile.Change. After an error that does not prove that nothing was written, the resource is read again to find
-// out.
+// Write implements reconcile.Change. After an error that does not prove that nothing was written, it reads
+// the resource again to determine the result.
 func (c *change) Write(ctx context.Context) (receipt reconcile.Receipt, err error) {
 	a := c.actuator
 	if err := c.again(ctx); err != nil {
@@ -314,5 +315,5 @@ func waits(g *resource, changes []reconcile.FieldChange) bool {
 	return false
 }
 
-// HandBack implements reconcile.Actuator. Proxmox VE has no owners of fields.
+// HandBack implements reconcile.Actuator. It does nothing, because fields in Proxmox VE have no owners.
 func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }

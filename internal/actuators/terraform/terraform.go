@@ -1,12 +1,15 @@
-// Package terraform puts the resources of a Terraform root back to what is declared, with an apply of the root.
+// Package terraform puts the resources of a Terraform root back to their declared state, with an apply of
+// the root.
 //
-// An apply is never limited with -target. A plan is carried out only if it is the one that was approved: the same
-// commit, the same state, the same values of all resources. It covers all drift of the root, and each resource that it
-// changes must have a finding for which an action of its own would be allowed. So changes that no pipeline applied so far
-// refuse it, and so do replacements, destruction, imports and moves.
+// An apply is never limited with -target. A plan is applied only if it equals the approved one: the same
+// commit, the same state, and the same values of all resources. The plan covers all drift of the root, and
+// each resource that it changes must have a finding for which an action of its own would be allowed.
+// Therefore the action is refused if the root has changes that no pipeline has applied, and for
+// replacements, deletions, imports and moves.
 //
-// Between the plan and the apply, the source of the finding is read again with its own collector. The lock of the state is
-// held by the CLI during the plan that is applied and during the apply, and never broken.
+// Between the plan and the apply, the source of the finding is read again with its own collector. The CLI
+// holds the lock of the state during the plan that is applied and during the apply. The lock is never
+// broken.
 package terraform
 
 import (
@@ -26,13 +29,14 @@ import (
 
 // A Root plans and applies a root.
 type Root interface {
-	// Root returns where the root is, and Timeout bounds one call of Apply.
+	// Root returns the location of the root. Timeout returns the maximum duration of one call of Apply.
 	Root() string
 	Timeout() time.Duration
-	// Look returns what an apply of the root would do (plan.Look), and the commit that was planned.
+	// Look returns the effect that an apply of the root would have, as plan.Look does, and the commit that
+	// was planned.
 	Look(ctx context.Context) (e plan.Effect, commit string, err error)
-	// Apply plans the root at a commit, which must be the head of its branch, and applies the plan if permit returns nil:
-	// see plan.Apply.
+	// Apply plans the root at a commit, which must be the head of its branch, and applies the plan if
+	// permit returns nil, as plan.Apply does.
 	Apply(ctx context.Context, commit string, permit func(context.Context, plan.Effect) error) error
 }
 
@@ -48,13 +52,13 @@ type Actuator struct {
 
 var _ reconcile.Actuator = (*Actuator)(nil)
 
-// New returns an Actuator for the root of a declaration. digest returns a keyed digest of a text, and seal replaces the
-// secrets in a value of a kind.
+// New returns an Actuator for the root of a declaration. digest returns a keyed digest of a text. seal
+// replaces the secrets in a value of a kind.
 func New(declaration string, root Root, digest func(text string) string, seal func(kind string, v model.Value) model.Value) *Actuator {
 	return &Actuator{declaration, root, digest, seal}
 }
 
-// Limit implements reconcile.Actuator. It has room for the steps around the CLI.
+// Limit implements reconcile.Actuator. The limit includes the steps before and after the run of the CLI.
 func (a *Actuator) Limit() time.Duration { return a.root.Timeout() + time.Minute }
 
 // endpoint returns what is applied.
@@ -250,11 +254,11 @@ type change struct {
 // Plan implements reconcile.Change.
 func (c *change) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse implements reconcile.Change. The plan was the rehearsal.
+// Rehearse implements reconcile.Change. It does nothing, because the plan was the rehearsal.
 func (c *change) Rehearse(context.Context) error { return nil }
 
-// Write implements reconcile.Change. It plans the root once more, and carries that plan out only if it is the approved
-// one.
+// Write implements reconcile.Change. It plans the root again, and applies the plan only if it equals the
+// approved one.
 func (c *change) Write(ctx context.Context) (reconcile.Receipt, error) {
 	a := c.actuator
 	permitted := false
@@ -309,10 +313,11 @@ func (a *Actuator) Inspect(ctx context.Context, _ model.Key, p reconcile.Plan) (
 	return reconcile.AsOther, nil
 }
 
-// HandBack implements reconcile.Actuator. An apply leaves nothing to hand back.
+// HandBack implements reconcile.Actuator. It does nothing, because an apply leaves no fields to hand back.
 func (a *Actuator) HandBack(context.Context, model.Key, reconcile.Plan) error { return nil }
 
-// Rights implements reconcile.Actuator. Providers cannot list what their credentials may do.
+// Rights implements reconcile.Actuator. Providers cannot list the permissions of their credentials, so that
+// the result only identifies the account.
 func (a *Actuator) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
 	return reconcile.Rights{Endpoint: a.endpoint(), Identity: "the account in env and env_files of the writer",
 		May: []string{"do what its providers and their systems allow: Terraform cannot list that"}}, nil

@@ -1,4 +1,4 @@
-// Package reconciletest is a stand-in for a live system and its actuator. Only tests import it.
+// Package reconciletest provides a fake live system and its actuator, for tests.
 package reconciletest
 
 import (
@@ -11,30 +11,32 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// A System is a live system that consists of one field, and the reconcile.Actuator of it. It writes only
-// if the field still has the old value, as every actuator must.
+// A System is a fake live system with a single field, and the reconcile.Actuator for it. Like every
+// actuator, it writes only if the field still has the old value.
 type System struct {
 	mu sync.Mutex
-	// Value is the value of the field, Owner its owner, UID identifies the resource, and Writes
-	// counts the writes that had an effect.
+	// Value is the value of the field, Owner is its owner, UID identifies the resource, and Writes is the
+	// number of writes that had an effect.
 	Value, Owner, UID string
 	Writes            int
-	// Before and After are called around a write, if set. An error of After is one of the answer.
+	// Before and After, if set, are called before and after a write. An error of After simulates a failed
+	// response to a write that took effect.
 	Before, After func() error
-	// Rewrite returns what admission makes of a value, if set.
+	// Rewrite, if set, returns the value that the system stores instead of the written one, as an admission
+	// controller does.
 	Rewrite func(string) string
-	// Unexpected are the paths that receipts name as changed beyond the plan.
+	// Unexpected are the paths that receipts contain as changed beyond the plan.
 	Unexpected []string
-	// BeforePlan is called before a plan, if set.
+	// BeforePlan, if set, is called before a plan is made.
 	BeforePlan func() error
-	// Planned is the subject of the last plan, and Plans counts the plans.
+	// Planned is the subject of the last plan, and Plans is the number of plans.
 	Planned reconcile.Subject
 	Plans   int
-	// InspectErr and HandErr are errors of the methods.
+	// InspectErr and HandErr, if not nil, are the errors that Inspect and HandBack return.
 	InspectErr, HandErr error
 }
 
-// Plan plans to set the field to the declared value of the finding.
+// Plan implements reconcile.Actuator. The plan sets the field to the declared value of the finding.
 func (s *System) Plan(_ context.Context, subject reconcile.Subject) (reconcile.Change, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +54,7 @@ func (s *System) Plan(_ context.Context, subject reconcile.Subject) (reconcile.C
 		Changes: []reconcile.FieldChange{{Path: c.Path, Old: c.Live, New: c.Declared}}}}, nil
 }
 
-// Inspect compares the field with a plan.
+// Inspect implements reconcile.Actuator.
 func (s *System) Inspect(_ context.Context, _ model.Key, p reconcile.Plan) (reconcile.Inspection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +71,7 @@ func (s *System) Inspect(_ context.Context, _ model.Key, p reconcile.Plan) (reco
 	return reconcile.AsOther, nil
 }
 
-// HandBack sets the owner.
+// HandBack implements reconcile.Actuator. It sets the owner.
 func (s *System) HandBack(_ context.Context, _ model.Key, p reconcile.Plan) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,15 +81,15 @@ func (s *System) HandBack(_ context.Context, _ model.Key, p reconcile.Plan) erro
 	return s.HandErr
 }
 
-// Limit returns a limit that no test reaches.
+// Limit implements reconcile.Actuator. It returns a limit that no test exceeds.
 func (s *System) Limit() time.Duration { return 30 * time.Second }
 
-// Rights returns none.
+// Rights implements reconcile.Actuator. It returns no rights.
 func (s *System) Rights(context.Context, []reconcile.Rule) (reconcile.Rights, error) {
 	return reconcile.Rights{}, nil
 }
 
-// Set sets the value, as a person does.
+// Set sets the value, as a person would do.
 func (s *System) Set(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,13 +101,13 @@ type change struct {
 	plan reconcile.Plan
 }
 
-// Plan returns the plan.
+// Plan implements reconcile.Change.
 func (c *change) Plan() reconcile.Plan { return c.plan }
 
-// Rehearse returns nil.
+// Rehearse implements reconcile.Change. It returns nil.
 func (c *change) Rehearse(context.Context) error { return nil }
 
-// Write sets the field.
+// Write implements reconcile.Change. It sets the field.
 func (c *change) Write(context.Context) (reconcile.Receipt, error) {
 	if c.s.Before != nil {
 		if err := c.s.Before(); err != nil {
