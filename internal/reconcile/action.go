@@ -12,19 +12,19 @@ type State string
 // The states of an action. An action becomes Armed, in the store and in the audit log, before its request
 // is sent.
 const (
-	Proposed     State = "proposed"      // waits for approvals, or for an automatic rule
-	Approved     State = "approved"      // approved, but not yet checked again
-	Armed        State = "armed"         // the request may have been sent
-	Written      State = "written"       // the system confirmed the change.
-	Unknown      State = "unknown"       // the request may have had an effect: a person must check
-	Converged    State = "converged"     // the live resource has the declared values
-	NotConverged State = "not-converged" // the live resource has neither the declared nor the previous values
-	Failed       State = "failed"        // the system rejected the request and changed nothing
-	Refused      State = "refused"       // a guard refused the action, and no request was sent
-	Declined     State = "declined"      // a person declined the action
-	Cancelled    State = "cancelled"     // a person cancelled the action
-	Expired      State = "expired"       // the action was not approved in time
-	Superseded   State = "superseded"    // the finding or the plan changed
+	Proposed     State = "proposed"      // Waits for approvals, or for an automatic rule.
+	Approved     State = "approved"      // Approved, but not yet checked again.
+	Armed        State = "armed"         // The request may have been sent.
+	Written      State = "written"       // The system confirmed the change.
+	Unknown      State = "unknown"       // The request may have had an effect: a person must check.
+	Converged    State = "converged"     // The live resource has the declared values.
+	NotConverged State = "not-converged" // The live resource has neither the declared nor the previous values.
+	Failed       State = "failed"        // The system rejected the request and changed nothing.
+	Refused      State = "refused"       // A guard refused the action, and no request was sent.
+	Declined     State = "declined"      // A person declined the action.
+	Cancelled    State = "cancelled"     // A person cancelled the action.
+	Expired      State = "expired"       // The action was not approved in time.
+	Superseded   State = "superseded"    // The finding or the plan changed.
 )
 
 // States returns all states in the order in which an action can pass through them.
