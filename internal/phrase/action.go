@@ -6,7 +6,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ActionSubject returns what an action does: "put Deployment shop/web back".
+// ActionSubject returns a description of an action: "put Deployment shop/web back".
 func ActionSubject(n *model.ActionNotice) string {
 	resource := Kind(n.Resource.Kind) + " " + Titled(n.Resource.ID, n.Name)
 	switch {
@@ -20,7 +20,7 @@ func ActionSubject(n *model.ActionNotice) string {
 	return "put " + resource + " back"
 }
 
-// Titled returns an ID with the name of its resource, unless the ID has it.
+// Titled returns an ID followed by the name of its resource, unless the ID contains the name.
 func Titled(id, name string) string {
 	if strings.Contains(id, name) {
 		return id
@@ -28,7 +28,7 @@ func Titled(id, name string) string {
 	return id + " (" + name + ")"
 }
 
-// ActionState returns the state of an action with its outcome, as in "waits for an approval".
+// ActionState returns a description of the state of an action and its outcome: "waits for an approval".
 func ActionState(n *model.ActionNotice) string {
 	switch {
 	case n.Waits && n.Needed > 1:
@@ -41,7 +41,7 @@ func ActionState(n *model.ActionNotice) string {
 	return n.State
 }
 
-// ActionFields returns the fields that an action changes, as before and after.
+// ActionFields returns the fields that an action changes, with their values before and after.
 func ActionFields(n *model.ActionNotice) []Field {
 	fields := make([]Field, len(n.Changes))
 	for i := range n.Changes {
@@ -56,10 +56,10 @@ const maxApprovers = 5
 // maxRequests bounds the requests in ActionFacts.
 const maxRequests = 10
 
-// Unseen states that an action writes values that driftd never saw live.
+// Unseen is the warning that an action writes values that driftd has never observed live.
 const Unseen = "driftd has never seen the declared values live"
 
-// AfterRestart precedes the fields that an action writes and that the system uses later.
+// AfterRestart introduces the fields that take effect only after a restart.
 const AfterRestart = "Takes effect after a stop and a start: "
 
 // requests returns the first requests with their numbers.
@@ -74,8 +74,9 @@ func requests(list []string) Phrase {
 	return p
 }
 
-// ActionFacts returns whether what is declared was never live, what restarts, what takes effect later, who made the drift, who writes to which system, who asked for and approved an action, and when
-// it expires.
+// ActionFacts returns phrases about an action: whether its declared values were never live, the restarts
+// and delayed effects, the actor of the drift, the user and the system of the write, the requester, the
+// approvals, and the expiry.
 func ActionFacts(n *model.ActionNotice) []Phrase {
 	var facts []Phrase
 	if n.Unseen {
@@ -113,7 +114,8 @@ func ActionFacts(n *model.ActionNotice) []Phrase {
 	return facts
 }
 
-// ActionCommand returns the command that approves an action or, if it does not wait for an approval, shows it.
+// ActionCommand returns the command that approves an action, or that displays it if it does not wait for an
+// approval.
 func ActionCommand(n *model.ActionNotice) string {
 	if !n.Waits {
 		return "driftd actions show " + n.ID

@@ -4,15 +4,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Limits of foreign text in columns: of names, messages of changes, and reasons.
+// The maximum widths of foreign text, in columns: of names, of messages of changes, and of reasons.
 const (
 	NameLimit    = 120
 	messageLimit = 160
 	ReasonLimit  = 300
 )
 
-// ActorOf returns the actor of a finding with verb, time, evidence and confidence; nil
-// where no actor was looked for, or nothing was done.
+// ActorOf returns the actor of a finding with verb, time, evidence and confidence. It returns nil if the
+// actor was not determined, or if no change was made.
 func (c Clock) ActorOf(f *model.Finding) Phrase {
 	if f.Verdict == model.Unchecked && f.Actor.Confidence == model.Unknown {
 		return nil
@@ -20,9 +20,9 @@ func (c Clock) ActorOf(f *model.Finding) Phrase {
 	return c.Actor(Verb(f), f.Actor)
 }
 
-// Actor returns an actor with time, evidence, confidence and message: "created by alice
-// 2 hours ago via audit log (likely)". Without a verb it begins with "by". It is nil
-// where no actor was looked for.
+// Actor returns an actor with time, evidence, confidence and message: "created by alice 2 hours ago via
+// audit log (likely)". If verb is "", the phrase begins with "by". Actor returns nil if the actor was not
+// determined.
 func (c Clock) Actor(verb string, a model.Actor) Phrase {
 	switch {
 	case a.Name == "":
@@ -66,7 +66,7 @@ func By(a model.Actor) Phrase {
 	return Words("by ").Short(a.Name, NameLimit)
 }
 
-// WithoutEvidence returns the actor without the entry of the log that Via names.
+// WithoutEvidence returns the actor without the reference to a log entry that is its evidence.
 func WithoutEvidence(a model.Actor) model.Actor {
 	if a.Via != "" {
 		a.Evidence = ""
@@ -107,8 +107,8 @@ func (p Phrase) reason(word, reason string) Phrase {
 	return p.Words(" ("+word).Short(reason, ReasonLimit).Words(")")
 }
 
-// Writer returns Actor for the last writer of one side of a disputed field; nil
-// for nil.
+// Writer returns the phrase of Actor for the last writer of one side of a disputed field. It returns nil if
+// a is nil.
 func (c Clock) Writer(a *model.Actor) Phrase {
 	if a == nil {
 		return nil

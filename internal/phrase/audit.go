@@ -20,8 +20,8 @@ type auditData struct {
 	Of                                                         *int64
 }
 
-// AuditMark returns the words that mark an entry which is not one that was signed, by its state; "" for
-// a good one.
+// AuditMark returns a marking for an entry of the audit log that is not a signed one, according to its
+// state. It returns "" for a valid entry.
 func AuditMark(state string) string {
 	switch state {
 	case "":
@@ -34,8 +34,9 @@ func AuditMark(state string) string {
 	return "UNPROVED (no signed head leads to it)"
 }
 
-// AuditEntry returns who is behind an entry of the audit log, "" if that is driftd itself, and what
-// the entry records. Data is the data of the entry; unknown kinds are shown as JSON.
+// AuditEntry returns the person who caused an entry of the audit log, or "" if driftd did, and a
+// description of the entry. data is the data of the entry; for an unknown kind, the description is its
+// JSON.
 func AuditEntry(kind string, data any) (who, what string) {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -121,7 +122,7 @@ func faults(n int) string {
 	return Count(n, "fault")
 }
 
-// AuditText returns what an entry of the audit log records, after the mark of its state.
+// AuditText returns the description of an entry of the audit log, preceded by the marking of its state.
 func AuditText(state, what string) string {
 	if mark := AuditMark(state); mark != "" {
 		return mark + ": " + what

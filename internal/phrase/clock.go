@@ -4,15 +4,15 @@ import (
 	"time"
 )
 
-// A Clock writes times. The zero Clock writes all of them as Stamp does.
+// A Clock formats times. The zero Clock formats all times like Stamp.
 type Clock struct {
-	// Now is the time that relative times count from.
+	// Now is the time to which relative times refer.
 	Now time.Time
-	// Relative writes past times as "2 hours ago". It needs Now.
+	// Relative formats past times as "2 hours ago". It requires Now.
 	Relative bool
 }
 
-// Time returns t as "2 hours ago", or as Stamp does.
+// Time returns t as "2 hours ago", or like Stamp if the clock is not relative.
 func (c Clock) Time(t time.Time) string {
 	if age, ok := c.ago(t); ok {
 		return age
@@ -28,7 +28,7 @@ func (c Clock) ago(t time.Time) (string, bool) {
 	return Ago(age), true
 }
 
-// Short returns t as "2h ago", or as Stamp does.
+// Short returns t as "2h ago", or like Stamp if the clock is not relative.
 func (c Clock) Short(t time.Time) string {
 	if _, ok := c.ago(t); !ok {
 		return Stamp(t)
@@ -50,7 +50,7 @@ func shortAgo(age time.Duration) string {
 	return "just now"
 }
 
-// Exact returns t to the second, followed by its age where the clock is relative.
+// Exact returns t with a precision of seconds, followed by its age if the clock is relative.
 func (c Clock) Exact(t time.Time) string {
 	if age, ok := c.ago(t); ok {
 		return Stamp(t) + " (" + age + ")"
@@ -58,15 +58,15 @@ func (c Clock) Exact(t time.Time) string {
 	return Stamp(t)
 }
 
-// ExactPhrase returns Exact as a Phrase.
+// ExactPhrase returns the result of Exact as a Phrase.
 func (c Clock) ExactPhrase(t time.Time) Phrase { return Phrase{{Text: c.Exact(t), At: UTC(t)}} }
 
-// Time appends the time as the clock writes it.
+// Time appends t in the format of the clock.
 func (p Phrase) Time(c Clock, t time.Time) Phrase {
 	return append(p, Span{Text: c.Time(t), At: UTC(t)})
 }
 
-// Until appends when a decision ends; zero is never. It is a Stamp on every clock.
+// Until appends the time at which a decision ends, in the format of Stamp. A zero end means never.
 func (p Phrase) Until(end time.Time) Phrase {
 	if end.IsZero() {
 		return p.Words("forever")
@@ -74,10 +74,10 @@ func (p Phrase) Until(end time.Time) Phrase {
 	return p.Words("until ").Time(Clock{}, end)
 }
 
-// Stamp returns t in RFC 3339 form, in UTC and to the second.
+// Stamp returns t in the format of RFC 3339, in UTC and with a precision of seconds.
 func Stamp(t time.Time) string { return UTC(t).Truncate(time.Second).Format(time.RFC3339) }
 
-// UTC returns t in UTC, or zero for a year that RFC 3339 cannot write.
+// UTC returns t in UTC, or the zero time if RFC 3339 cannot represent its year.
 func UTC(t time.Time) time.Time {
 	const first, end = -62135596800, 253402300800 // the seconds of the years 1 and 10000, which are compared faster than years
 	if s := t.Unix(); s < first || s >= end {
@@ -86,7 +86,7 @@ func UTC(t time.Time) time.Time {
 	return t.UTC()
 }
 
-// Ago returns an age as "2 hours ago".
+// Ago returns an age in words: "2 hours ago".
 func Ago(age time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -18,46 +18,48 @@ const (
 	arrow        = " → "
 )
 
-// A Field is one changed field as people read it. All its text is visible.
+// A Field is a changed field in the form for display. All its text is visible; see Visible.
 type Field struct {
 	Path string
-	// LivePath is set where the live system has another name for the field.
+	// LivePath is the path of the field in the live system, if it differs.
 	LivePath string
-	// Sides are the expected and the live value, and others that differ from both.
-	// With Claims, they are the live value alone, labeled with its source. A field that fails a
-	// check has one side.
+	// Sides are the expected and the live value, followed by other values that differ from both. If there
+	// are Claims, the live value is the only side, labeled with its source. A field that fails a check has
+	// one side.
 	Sides []Side
-	// Same is set where both sides read the same because a secret in them differs.
+	// Same reports whether both sides look the same because only a secret in them differs.
 	Same bool
-	// Lines are the difference of a text of many lines, in place of Sides, and
-	// Tally counts the lines removed and added.
+	// Lines are the difference between two texts with several lines, which replaces Sides. Tally describes
+	// the numbers of removed and added lines.
 	Lines []DiffLine
 	Tally string
-	// Claims are the values of disputing declarations, and LiveActor is the last
-	// writer of the live value then.
+	// Claims are the values of conflicting declarations. In this case, LiveActor is the last writer of the
+	// live value.
 	Claims    []Claim
 	LiveActor Phrase
-	// Remark is the actor where it differs from the finding's, and why the difference stays.
+	// Remark is the actor if it differs from that of the finding, and the reason why the difference
+	// remains.
 	Remark Phrase
 }
 
-// A Side is one value of a field: declared, recorded, live, or running, which is in
-// effect until a restart.
+// A Side is one value of a field: declared, recorded, live, or running. The running value is in effect
+// until a restart.
 type Side struct {
 	Label, Text string
-	// None is set where Text stands for no value: it is absent, or not known.
+	// None reports whether Text represents the absence of a value, or an unknown value.
 	None bool
 }
 
-// A Claim is the value of one declaration. Path is set where the declaration has
-// another name for the field. Actor is its last writer there. URL is the address of a web
-// page with the claim, or "".
+// A Claim is the value that a declaration has for a field. Path is the name of the field in the
+// declaration, if it differs. Actor is the last writer of the value. URL is the address of a web page that
+// shows the claim, or "".
 type Claim struct {
 	Declaration, Address, Position, Path, Text, URL string
 	Actor                                           Phrase
 }
 
-// At returns the address and the position of the claim, and its own name for the field.
+// At returns the address and position of the claim, and the name of the field in the declaration if it
+// differs.
 func (c Claim) At() Phrase {
 	at := place(c.Address, c.Position)
 	switch {
@@ -77,7 +79,7 @@ func place(address, position string) Phrase {
 	return Data(address).Words(" in ").Data(position)
 }
 
-// Fields returns the first fields of a finding, at most most, without secrets.
+// Fields returns at most most fields of a finding, without secrets.
 func (c Clock) Fields(f *model.Finding, most int) []Field {
 	shown := f.Public()
 	fields := make([]Field, min(most, len(shown.Changes)))
@@ -87,8 +89,8 @@ func (c Clock) Fields(f *model.Finding, most int) []Field {
 	return fields
 }
 
-// NewField returns the field of a change of a finding. raw is the change as it is,
-// shown as Finding.Public returns it.
+// NewField returns the field for a change of a finding. raw is the original change, and shown is the change
+// as returned by Finding.Public.
 func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
 	f := Field{Path: Visible(shown.Path), LivePath: Visible(shown.LivePath)}
 	if f.LivePath == f.Path {
@@ -145,7 +147,7 @@ func (f *Field) neverShown() {
 	f.Same = true
 }
 
-// NewStep returns the field of a change over time.
+// NewStep returns the field for a change between two versions. raw and shown are as for NewField.
 func NewStep(raw, shown *model.Change) Field {
 	texts := textsOf(shown.Names, shown.Recorded, shown.Live)
 	f := Field{Path: Visible(shown.Path), Sides: []Side{newSide("before", texts[0]), newSide("after", texts[1])}}
@@ -319,7 +321,7 @@ func isBare(s string) bool {
 	return s != "" && s != absentText && s != unknownText && strings.TrimSpace(s) == s && s[0] != '"' && !strings.Contains(s, strings.TrimSpace(arrow))
 }
 
-// IsText reports whether the sides are texts of which one has several lines.
+// IsText reports whether all sides are strings and at least one of them has several lines.
 func IsText(sides ...*model.Value) bool {
 	many := false
 	for _, v := range sides {
@@ -343,7 +345,7 @@ func (f *Field) others(describe func(Side) string) string {
 	return b.String()
 }
 
-// Inline returns the sides on one line: "3 → 5 (recorded 4)". mark marks each value.
+// Inline returns the sides on one line: "3 → 5 (recorded 4)". It passes each value through mark.
 func (f *Field) Inline(mark func(string) string) string {
 	if len(f.Claims) > 0 {
 		return f.inlineClaims(mark)
@@ -376,13 +378,13 @@ func (f *Field) inlineClaims(mark func(string) string) string {
 	return strings.Join(append(text, live), ", ")
 }
 
-// Legend returns which sides the signs of a difference of lines stand for.
+// Legend returns an explanation of the signs in a difference of lines, with the sides that they represent.
 func (f *Field) Legend() string {
 	text := "- " + f.Sides[0].Label + ", + " + f.Sides[1].Label
 	return text + f.others(func(s Side) string { return s.Label + " differs from both" })
 }
 
-// Disagreement counts the declarations that claim a value for the field.
+// Disagreement returns the number of declarations with a claim for the field: "2 declarations disagree".
 func (f *Field) Disagreement() string {
 	names := map[string]bool{}
 	for _, c := range f.Claims {
@@ -391,7 +393,7 @@ func (f *Field) Disagreement() string {
 	return Count(len(names), "declaration") + " disagree"
 }
 
-// Equal reports whether two fields read the same.
+// Equal reports whether two fields look the same.
 func (f *Field) Equal(g *Field) bool {
 	return f.Path == g.Path && f.LivePath == g.LivePath && f.Same == g.Same && slices.Equal(f.Sides, g.Sides) &&
 		slices.Equal(f.Lines, g.Lines) && slices.EqualFunc(f.Claims, g.Claims, Claim.equal) &&
@@ -403,12 +405,11 @@ func (c Claim) equal(d Claim) bool {
 		c.URL == d.URL && c.Actor.String() == d.Actor.String()
 }
 
-// MostLines bounds the lines removed, and the lines added, that are shown of one
-// text.
+// MostLines is the maximum number of removed lines, and of added lines, that are displayed for a text.
 const MostLines = 8
 
-// Cut returns the field with values of about limit columns, each with the number of
-// characters that are left out.
+// Cut returns the field with its values shortened to about limit columns. Each shortened value includes the
+// number of omitted characters.
 func (f *Field) Cut(limit int) Field {
 	short := *f
 	short.Sides, short.Claims = slices.Clone(f.Sides), slices.Clone(f.Claims)
@@ -425,8 +426,8 @@ func (f *Field) Cut(limit int) Field {
 	return short
 }
 
-// CutSide returns the text of a side as Cut returns it. The first two sides are compared with
-// each other, and the others with the first.
+// CutSide returns the text of side i, shortened as by Cut. The first two sides are compared with each
+// other, and the others with the first.
 func (f *Field) CutSide(i, limit int) string {
 	if len(f.Sides) < 2 {
 		return Cut(f.Sides[i].Text, limit, 0)
@@ -438,8 +439,8 @@ func (f *Field) CutSide(i, limit int) string {
 	return Cut(f.Sides[i].Text, limit, Shared(f.Sides[i].Text, f.Sides[other].Text))
 }
 
-// Bound returns the field with values as Cut returns them, and no text that is much
-// longer than that.
+// Bound returns the field with its values shortened as by Cut, and its other texts limited to a similar
+// length.
 func (f *Field) Bound(columns int) Field {
 	s := f.Cut(columns)
 	s.Path, s.LivePath = Clip(s.Path, columns), Clip(s.LivePath, columns)

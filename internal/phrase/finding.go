@@ -26,7 +26,7 @@ func Kind(kind string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// Name returns the resource's name; "" where it is part of the resource's ID.
+// Name returns the name of the resource, or "" if the ID of the resource contains it.
 func Name(f *model.Finding) string {
 	if repeats(f.Key.ID, f.Name) {
 		return ""
@@ -44,7 +44,7 @@ func repeats(id, name string) bool {
 	return ok && strings.HasPrefix(rest, " (")
 }
 
-// Resource returns a resource's ID with its name: "104 (db-01)".
+// Resource returns the ID of a resource followed by its name: "104 (db-01)".
 func Resource(id, name string) string {
 	if name == "" || repeats(id, name) {
 		return id
@@ -52,7 +52,7 @@ func Resource(id, name string) string {
 	return id + " (" + name + ")"
 }
 
-// Subject returns what a finding is about: "changed: Deployment shop/web".
+// Subject returns a description of the finding: "changed: Deployment shop/web".
 func Subject(f *model.Finding) Phrase {
 	switch {
 	case f.Kind != PartKind:
@@ -71,8 +71,8 @@ func Subject(f *model.Finding) Phrase {
 	return p
 }
 
-// Where returns the source of a finding and where the resource is declared, or
-// should be; nil for a part of a declaration, whose Subject contains that.
+// Where returns the source of a finding, and the place where the resource is or should be declared. It
+// returns nil for a part of a declaration, because Subject then contains the place.
 func Where(f *model.Finding) Phrase {
 	p := Phrase{}
 	if f.Kind == PartKind {
@@ -102,8 +102,7 @@ func declared(f *model.Finding) Phrase {
 	return append(Words("declared by ").Data(f.Declaration).Words(" at "), place(f.Address, f.Position)...)
 }
 
-// Disputants returns the declarations that claim different values for fields of a
-// finding.
+// Disputants returns the names of the declarations that claim different values for fields of a finding.
 func Disputants(f *model.Finding) []string {
 	var names []string
 	for i := range f.Changes {
@@ -116,7 +115,7 @@ func Disputants(f *model.Finding) []string {
 	return names
 }
 
-// Seen returns when a finding was first seen, and how and when it ended.
+// Seen returns when a finding was first seen, and when and how it ended.
 func (c Clock) Seen(f *model.Finding) Phrase {
 	p := Phrase{}
 	if !f.FirstSeen.IsZero() {
@@ -128,7 +127,8 @@ func (c Clock) Seen(f *model.Finding) Phrase {
 	return p
 }
 
-// Closed returns how a finding ended that was merged into another one, or, with "", into none.
+// Closed returns the phrase for a finding that ended because it was merged into another one. If mergedInto
+// is "", it was closed without one.
 func Closed(mergedInto string) Phrase {
 	if mergedInto != "" {
 		return Words("merged into ").Data(mergedInto)
@@ -136,8 +136,8 @@ func Closed(mergedInto string) Phrase {
 	return Words("resolved")
 }
 
-// Muted returns why there are no notifications about a finding: the rule that
-// hides it, or a decision; nil for neither.
+// Muted returns the reason why there are no notifications about a finding: a decision, or the rule that
+// hides it. It returns nil if there is neither.
 func (c Clock) Muted(f *model.Finding) Phrase {
 	switch {
 	case f.Hidden != "":
@@ -148,10 +148,10 @@ func (c Clock) Muted(f *model.Finding) Phrase {
 	return nil
 }
 
-// HiddenBy returns the reason of the rule that hides a finding.
+// HiddenBy returns the phrase for a finding that a rule hides for the given reason.
 func HiddenBy(reason string) Phrase { return Words("hidden by a rule: ").Short(reason, ReasonLimit) }
 
-// Decision returns what was decided, by whom, until when and why.
+// Decision returns the kind of a decision, who made it, its end and its reason.
 func (c Clock) Decision(d *model.Decision) Phrase {
 	p := Words(d.Kind.Participle() + " by ").Person(d.By)
 	if d.Owner != "" && d.Owner != d.By {
@@ -175,8 +175,8 @@ const (
 	alikeName = 40
 )
 
-// SameRequest returns how many more findings come from the same request, and the
-// first of their resources. The findings are all but the one that stands for them.
+// SameRequest returns the number of other findings that the same request caused, with the names of the
+// first resources. others must not contain the finding that represents them.
 func SameRequest(others []*model.Finding) Phrase {
 	p, kind := Words(Number(len(others))+" more by the same request: "), ""
 	for i, f := range others[:min(len(others), mostAlike)] {

@@ -6,23 +6,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A DiffLine is one line of the difference of two texts. Op is '-' for a line of
-// the first text, '+' for a line of the second, ' ' for a line of both, and '~'
-// for Gap lines that are left out.
+// A DiffLine is a line of the difference between two texts. Op is '-' for a line of the first text, '+' for
+// a line of the second, and ' ' for a line of both. '~' represents Gap omitted lines.
 type DiffLine struct {
 	Op   byte
 	Text string
 	Gap  int
-	// From is the byte at which the text starts to differ from the line that
-	// replaced it, or that it replaced.
+	// From is the offset in bytes from which the text differs from its counterpart in the other text.
 	From int
 }
 
-// Sign returns Op as text.
+// Sign returns Op as a string.
 func (l DiffLine) Sign() string { return string(l.Op) }
 
-// Lines returns the difference of two texts line by line, in full. An absent text
-// has no lines.
+// Lines returns the difference between two texts line by line, without omissions. A nil text has no lines.
 func Lines(before, after *model.Value) []DiffLine {
 	a, b := split(before), split(after)
 	all := make([]DiffLine, 0, len(a)+len(b))
@@ -156,8 +153,8 @@ func commonLengths(a, b []string) [][]int32 {
 	return table
 }
 
-// Shorten returns at most most removed and most added lines, each with one common line
-// before and after it. A gap stands for the lines that are left out.
+// Shorten returns at most most removed and most added lines, each with one common line before and after it.
+// Lines with Op '~' represent the omitted ones.
 func Shorten(all []DiffLine, most int) []DiffLine {
 	shown := make([]bool, len(all)+2) // by the line's number, from 1
 	left := map[byte]int{'-': most, '+': most}

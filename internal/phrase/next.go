@@ -2,8 +2,8 @@ package phrase
 
 import "github.com/driftd/driftd/internal/model"
 
-// NextStep returns the ways out of a finding in one line, for notifications and pages. Its
-// suggestion has the commands. It does not suggest to accept what is accepted.
+// NextStep returns the possible next steps for a finding in one line, for notifications and pages. It does
+// not suggest to accept an accepted finding.
 func NextStep(f *model.Finding) string {
 	switch f.Verdict {
 	case model.Changed, model.Undeclared:

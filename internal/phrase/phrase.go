@@ -1,7 +1,6 @@
-// Package phrase holds the sentences about findings that people read: what was
-// found, where, who changed it, when and by what evidence, what was decided, and
-// how each field differs. Reports, pages and notifications render the same
-// phrases, each with its own marks. The package is pure.
+// Package phrase generates the sentences about findings that reports, pages and notifications display: the
+// finding and its place, who changed it and when, the evidence, the decisions, and the difference of each
+// field. Each output renders the phrases with its own markup. The package is pure.
 package phrase
 
 import (
@@ -11,24 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// A Phrase is a sentence, or a part of one, made of fixed words and foreign data.
-// Each output marks the data in its own way. All its text is visible, see Visible.
+// A Phrase is a sentence, or a part of one, that consists of fixed words and foreign data. Each output
+// marks the data in its own way. All text is visible; see Visible.
 type Phrase []Span
 
 // A Span is a piece of a Phrase.
 type Span struct {
 	Text string
-	// Data is set for foreign data, and Strong for the name of the resource or the
-	// actor that the phrase is about.
+	// Data reports whether the text is foreign data. Strong reports whether it is the name of the resource
+	// or actor that the phrase is about.
 	Data, Strong bool
-	// At is the time that Text states; zero where it states none.
+	// At is the time that Text represents, or zero if it represents none.
 	At time.Time
 }
 
 // Words returns a Phrase of fixed words.
 func Words(words string) Phrase { return Phrase{{Text: words}} }
 
-// Data returns a Phrase of foreign data; nil for "".
+// Data returns a Phrase of foreign data, or nil if data is "".
 func Data(data string) Phrase {
 	if data == "" {
 		return nil
@@ -42,7 +41,7 @@ func (p Phrase) Words(words string) Phrase { return append(p, Span{Text: words})
 // Data appends foreign data.
 func (p Phrase) Data(data string) Phrase { return append(p, Span{Text: Visible(data), Data: true}) }
 
-// Short appends foreign data, clipped to limit columns.
+// Short appends foreign data, shortened to limit columns.
 func (p Phrase) Short(data string, limit int) Phrase {
 	return append(p, Span{Text: Line(data, limit), Data: true})
 }
@@ -54,7 +53,7 @@ func (p Phrase) quoted(text string, limit int) Phrase {
 	return append(p, Span{Text: `"` + Clip(text, limit) + `"`, Data: true})
 }
 
-// Then appends q, after a comma where neither phrase is empty.
+// Then appends q. If neither phrase is empty, they are separated by a comma.
 func (p Phrase) Then(q Phrase) Phrase {
 	if len(p) > 0 && len(q) > 0 {
 		p = p.Words(", ")
@@ -62,8 +61,8 @@ func (p Phrase) Then(q Phrase) Phrase {
 	return append(p, q...)
 }
 
-// List appends names separated by commas: all of them, or the first ones and the
-// number of the others where there are more than most.
+// List appends names separated by commas. If there are more than most, it appends the first ones and the
+// number of the others.
 func (p Phrase) List(names []string, most int) Phrase {
 	shown := names
 	if len(names) > most {
@@ -81,8 +80,7 @@ func (p Phrase) List(names []string, most int) Phrase {
 	return p
 }
 
-// Sentence returns the phrase with a capital first letter, unless it begins with
-// foreign data.
+// Sentence returns the phrase with its first letter capitalized, unless it begins with foreign data.
 func (p Phrase) Sentence() Phrase {
 	if len(p) == 0 || p[0].Data {
 		return p
@@ -93,7 +91,7 @@ func (p Phrase) Sentence() Phrase {
 	return append(Phrase{capital}, p[1:]...)
 }
 
-// Bound returns the phrase with at most so many columns of data in total.
+// Bound returns the phrase with its data limited to a total of columns columns.
 func (p Phrase) Bound(columns int) Phrase {
 	bound := append(Phrase(nil), p...)
 	for i := range bound {
@@ -113,10 +111,10 @@ func (p Phrase) parentheses(mark func(string) string) string {
 	return " (" + p.Render(mark) + ")"
 }
 
-// String returns the phrase without marks.
+// String returns the text of the phrase without markup.
 func (p Phrase) String() string { return p.Render(func(data string) string { return data }) }
 
-// Render returns the phrase with each piece of data as mark returns it.
+// Render returns the text of the phrase, with each piece of data passed through mark.
 func (p Phrase) Render(mark func(data string) string) string {
 	var b strings.Builder
 	for _, s := range p {

@@ -1,7 +1,7 @@
 package phrase
 
-// A Piece is a part of a text. Differs is set where the other text has something
-// else, or nothing.
+// A Piece is a part of a text. Differs reports whether the other text has a different part, or none, at
+// this place.
 type Piece struct {
 	Text    string
 	Differs bool

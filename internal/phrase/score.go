@@ -6,7 +6,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Scored returns the share of the resources that have a property of a scorecard: "95%, 38 of 40".
+// Scored returns the part of the resources that have a property of a scorecard: "95%, 38 of 40".
 func Scored(p model.Scored) string {
 	switch {
 	case p.Of == 0:
@@ -21,5 +21,6 @@ func Scored(p model.Scored) string {
 	return text
 }
 
-// Percent returns the share of the resources that have a property, rounded down: 100 means all. There has to be one.
+// Percent returns the percentage of the resources that have a property, rounded down, so that 100 means
+// all. There must be at least one resource.
 func Percent(p model.Scored) int { return 100 * p.Good / p.Of }

@@ -2,19 +2,17 @@ package phrase
 
 import "github.com/driftd/driftd/internal/model"
 
-// A Sheet is a field with all its sides in full.
+// A Sheet is a field with the complete values of all its sides.
 type Sheet struct {
 	Field
-	// All are the declared, the recorded and the live side, and the running one
-	// where it differs. There are none where there are Claims.
+	// All are the declared, the recorded and the live value, and the running value if it differs. It is
+	// empty if there are Claims.
 	All []Side
-	// Record is the difference of the recorded and the live text, where Lines
-	// compare another one.
+	// Record is the difference between the recorded and the live text, if Lines compare another pair.
 	Record []DiffLine
 }
 
-// NewSheet returns the sheet of a change, as Finding.Public returns it, with its
-// field.
+// NewSheet returns the sheet of a change, which must be as returned by Finding.Public, and of its field.
 func NewSheet(verdict model.Verdict, shown *model.Change, f *Field) *Sheet {
 	s := &Sheet{Field: *f}
 	if len(f.Claims) > 0 {

@@ -10,9 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Visible returns s as one line in which all that does not print as itself is
-// escaped: control characters, line breaks, marks that change the direction of
-// writing, invisible characters and bytes that are not UTF-8.
+// Visible returns s on one line, with invisible content escaped: control characters, line breaks, marks
+// that change the writing direction, invisible characters, and invalid UTF-8.
 func Visible(s string) string {
 	if isVisible(s) {
 		return s
@@ -52,7 +51,7 @@ func isVisible(s string) bool {
 	return true
 }
 
-// VisibleColumns returns s as Visible returns it, with the number of its columns.
+// VisibleColumns returns the result of Visible, and its width in columns.
 func VisibleColumns(s string) (visible string, columns int) {
 	if isVisible(s) {
 		return s, len(s)
@@ -61,7 +60,7 @@ func VisibleColumns(s string) (visible string, columns int) {
 	return visible, Columns(visible)
 }
 
-// Prints reports whether a character is visible by itself.
+// Prints reports whether a character is visible without an escape.
 func Prints(r rune) bool {
 	if r < 0x7f {
 		return r >= ' '
@@ -125,14 +124,14 @@ func isWide(r rune) bool {
 	return false
 }
 
-// Ellipsis stands for text that is left out.
+// Ellipsis marks omitted text.
 const Ellipsis = "…"
 
-// Line returns s as Visible returns it, clipped to limit columns.
+// Line returns the result of Visible for s, shortened to limit columns.
 func Line(s string, limit int) string { return Clip(Visible(s), limit) }
 
-// Clip returns visible text cut to limit columns and characters: a letter may have
-// any number of combining marks.
+// Clip returns visible text shortened to limit columns and limit characters, because a letter may have any
+// number of combining marks.
 func Clip(s string, limit int) string {
 	if len(s) <= limit { // no character has more columns than bytes
 		return s
@@ -143,8 +142,7 @@ func Clip(s string, limit int) string {
 	return fit(s, max(limit-1, 0)) + Ellipsis
 }
 
-// ClipMiddle returns visible text cut to limit columns and characters, with its end: names that
-// begin alike differ at the end.
+// ClipMiddle is like Clip, but omits the middle of the text: similar names often differ only at the end.
 func ClipMiddle(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -164,10 +162,9 @@ func ClipMiddle(s string, limit int) string {
 	return head + Ellipsis + s[from:]
 }
 
-// Cut returns visible text shortened to about limit columns, with the number of
-// characters that are left out. It begins shortly before the byte at from, where
-// the text starts to differ from the one that it is compared with. A limit of 0
-// cuts nothing.
+// Cut returns visible text shortened to about limit columns, with the number of omitted characters. The
+// result begins shortly before the byte offset from, at which the text begins to differ from its
+// counterpart. If limit is 0, Cut returns the whole text.
 func Cut(s string, limit, from int) string {
 	if limit <= 0 || Columns(s) <= limit {
 		return s
@@ -222,7 +219,7 @@ func Shared(a, b string) int {
 	return n
 }
 
-// Count returns a number of things: "1 resource", "1,200 resources".
+// Count returns a number of things in words: "1 resource", "1,200 resources".
 func Count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -230,5 +227,5 @@ func Count(n int, thing string) string {
 	return Number(n) + " " + thing
 }
 
-// Number returns n with separators: "1,200".
+// Number returns n with thousands separators: "1,200".
 func Number(n int) string { return humanize.Comma(int64(n)) }

@@ -6,8 +6,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Meaning returns the sentence that explains a verdict, which is given as
-// Finding.VerdictText returns it.
+// Meaning returns a sentence that explains a verdict, in the form of Finding.VerdictText.
 func Meaning(verdict string) string {
 	meaning, known := meanings()[model.Verdict(verdict)]
 	if !known {
@@ -37,8 +36,8 @@ func meanings() map[model.Verdict]string {
 	}
 }
 
-// Verb returns a past-tense verb, such as "removed", for what the actor of f did. It
-// returns "" if the evidence does not show it.
+// Verb returns the past tense verb for the action of f's actor, such as "removed", or "" if the evidence
+// does not show the action.
 func Verb(f *model.Finding) string {
 	verdict := f.Verdict
 	if verdict == model.Pending && f.IsUnproven() {
@@ -66,11 +65,11 @@ func Verb(f *model.Finding) string {
 	return "changed"
 }
 
-// Flapping explains a finding that flaps.
+// Flapping is the explanation for a flapping finding.
 const Flapping = "flapping: no notifications about single changes until it is stable"
 
-// News returns what happened to a finding since the last message, in a few words;
-// "" for nothing.
+// News returns a short description of the change of a finding since the last message, or "" if there is
+// none.
 func News(it *model.Item) string {
 	if it.News == model.Reclassified {
 		return "now " + it.Finding.VerdictText()
@@ -78,7 +77,7 @@ func News(it *model.Item) string {
 	return Event(it.News)
 }
 
-// Event returns the word for news; "" for none.
+// Event returns the word for a kind of news, or "" if there is none.
 func Event(news model.News) string {
 	switch news {
 	case model.Standing:

@@ -24,7 +24,7 @@ func versioned(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WriteActions writes actions, the freezes that hold, and the rules, as a table or as JSON.
+// WriteActions writes the actions, the freezes in effect, and the rules, as a table or as JSON.
 func WriteActions(w io.Writer, format string, v *reconcile.Overview, o Options) error {
 	return choose(w, format, "write actions",
 		func(b *bufio.Writer) error { return listActions(newTable(b, o), v) },
@@ -195,7 +195,7 @@ func sideOf(v *model.Value) string {
 	return phrase.Line(v.String(), maxSide)
 }
 
-// WriteProposal writes what an action would do, and the results of the guards, as text or as JSON.
+// WriteProposal writes the plan of a possible action, and the results of the guards, as text or as JSON.
 func WriteProposal(w io.Writer, format string, p *reconcile.Proposal, o Options) error {
 	return choose(w, format, "write proposal",
 		func(b *bufio.Writer) error { return showProposal(newTable(b, o), p) },

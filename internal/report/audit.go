@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteAudit writes entries of the audit log as a table or as JSON, in their order.
+// WriteAudit writes entries of the audit log, in the given order, as a table or as JSON.
 func WriteAudit(w io.Writer, format string, entries []audit.Entry, o Options) error {
 	return choose(w, format, "write audit log",
 		func(b *bufio.Writer) error { return listAudit(newTable(b, o), entries) },

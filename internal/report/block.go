@@ -5,29 +5,29 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A Block is one finding as people read it. All its text is visible.
+// A Block is a finding in the form for display. All its text is visible; see phrase.Visible.
 type Block struct {
 	ID       string
 	Severity model.Severity
 	Verdict  model.Verdict
-	// VerdictText is the verdict as people read it.
+	// VerdictText is the verdict in words.
 	VerdictText string
 	Meaning     string
 	Kind        string
 	Resource    string
-	// Name is set where it is not part of Resource.
+	// Name is the name of the resource, or "" if Resource contains it.
 	Name  string
 	Where phrase.Phrase
 	Who   phrase.Phrase
-	// Standing is the owner, the decision that holds, and whether it flaps.
+	// Standing contains the owner, the active decision, and whether the finding flaps.
 	Standing phrase.Phrase
 	Reason   string
 	// Links are the web pages of the resource and its declaration.
 	Links  []model.Link
 	Fields []phrase.Field
-	// More is the number of fields that are not among Fields.
+	// More is the number of fields that were omitted from Fields.
 	More int
-	// Alike names the other findings of the same request, for which this one stands.
+	// Alike describes the other findings of the same request, which this one represents.
 	Alike phrase.Phrase
 }
 
@@ -59,8 +59,8 @@ func newBlock(raw *model.Finding, c phrase.Clock, most int) Block {
 	}
 }
 
-// Rest counts the fields that the Block leaves out and names the command that shows
-// them.
+// Rest returns the number of omitted fields, and the command that displays them. It returns nil if there
+// are none.
 func (b Block) Rest() phrase.Phrase {
 	if b.More == 0 {
 		return nil

@@ -161,7 +161,7 @@ func checkPlace(file string, line int) string {
 	return file
 }
 
-// WriteCheckList writes the checks that there are.
+// WriteCheckList writes the list of available checks.
 func WriteCheckList(w io.Writer, format string, checks []discipline.Check, o Options) error {
 	return choose(w, format, "write list of checks", func(b *bufio.Writer) error {
 		t := newTable(b, o)

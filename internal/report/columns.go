@@ -67,8 +67,8 @@ const (
 // fieldsColumn is the name of the column that outlines do not have.
 const fieldsColumn = "fields"
 
-// NeedsFindings reports whether a list in the format and with the columns has more of findings than
-// their outlines.
+// NeedsFindings reports whether a list with the format and columns requires the complete findings instead
+// of their outlines.
 func NeedsFindings(format string, columns []string) bool {
 	switch {
 	case format == "json" || format == "yaml":

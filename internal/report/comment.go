@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// CommentMarker is the first line of a comment body. A pipeline finds its earlier comment by
-	// it. Foreign text is in code, and cannot contain it.
+	// CommentMarker is the first line of a comment body, by which a pipeline finds its previous comment.
+	// Foreign text is quoted as code and cannot contain it.
 	CommentMarker = "<!-- driftd scan -->"
 	// commentSize bounds a comment body in bytes, below GitHub's limit of 65,536 characters.
 	commentSize = 60000

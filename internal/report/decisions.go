@@ -10,8 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteDecisions writes decisions as a table or as JSON: active ones first, and of
-// them the one that ends next.
+// WriteDecisions writes decisions as a table or as JSON: active ones first, in order of their end.
 func WriteDecisions(w io.Writer, format string, entries []model.DecisionStatus, o Options) error {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b model.DecisionStatus) int {

@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Brief returns a finding with at most so many fields, for a row of a list. Names and
-// values have at most columns columns, and the data of a phrase twice as many in
-// total. Message, reason and evidence of the actor are left out.
+// Brief returns a finding with a limited number of fields, for a row of a list. Names and values have at
+// most columns columns, and the data of a phrase twice as many in total. Brief omits the message, reason
+// and evidence of the actor.
 func Brief(f *model.Finding, fields, columns int, c phrase.Clock) Block {
 	brief := *f
 	brief.Actor = phrase.WithoutEvidence(f.Actor)
@@ -26,25 +26,24 @@ func Brief(f *model.Finding, fields, columns int, c phrase.Clock) Block {
 	return b
 }
 
-// A Detail is one finding in full.
+// A Detail is a finding with all its data.
 type Detail struct {
 	Block
 	Facts []Fact
-	// Sheets are the fields, of which More are left out.
+	// Sheets are the fields. More is the number of omitted fields.
 	Sheets []phrase.Sheet
-	// Ignored are the fields that rules took out.
+	// Ignored are the fields that rules excluded.
 	Ignored  []IgnoredSheet
 	Chapters []Chapter
 }
 
-// An IgnoredSheet is a field that a rule took out, with the rule's reason.
+// An IgnoredSheet is a field that a rule excluded, and the reason of the rule.
 type IgnoredSheet struct {
 	phrase.Sheet
 	Reason string
 }
 
-// NewDetail returns a finding with at most so many fields, and its history, newest
-// first.
+// NewDetail returns the detail of a finding with a limited number of fields, and its history, newest first.
 func NewDetail(f *model.Finding, versions []Version, fields int, c phrase.Clock) Detail {
 	ordered := f.WorstFirst()
 	f = &ordered
@@ -69,26 +68,23 @@ func newestFirst(versions []Version) []Version {
 	return versions
 }
 
-// A State is the result of a scan as a whole.
+// A State is the overall result of a scan.
 type State struct {
-	// Headline is the result in one line. Calm is set where nothing drifted and
-	// everything was checked.
+	// Headline is a summary in one line. Calm reports whether there is no drift and everything was checked.
 	Headline string
 	Calm     bool
-	// NotChecked counts in one line what was due to be checked and was not; ""
-	// where everything was.
+	// NotChecked is a summary of the parts that could not be checked, or "" if everything was checked.
 	NotChecked string
 	Scan       phrase.Phrase
-	// Groups are the findings that drifted, worst first, grouped by request, see
-	// model.ByCause.
+	// Groups are the findings with drift, grouped by request, the most severe first; see model.ByCause.
 	Groups [][]*model.Finding
-	// Unchecked and Unread list what could not be checked, and Tallies how much of
-	// each declaration could be compared.
+	// Unchecked and Unread are the parts that could not be checked or read. Tallies describe how much of
+	// each declaration was compared.
 	Unchecked, Unread, Tallies []phrase.Phrase
-	// NotJudged lists the live resources that were not judged, with reasons, and
-	// NotGoverned the places that are not governed.
+	// NotJudged are the live resources that were not judged, with the reasons. NotGoverned are the places
+	// that are not governed.
 	NotJudged, NotGoverned []phrase.Phrase
-	// Notes are those of declarations, see model.Note.
+	// Notes are the notes of declarations; see model.Note.
 	Notes []phrase.Phrase
 }
 
@@ -105,7 +101,8 @@ func NewState(r *model.Report, c phrase.Clock) State {
 	return s
 }
 
-// Gaps returns what was not fully read, by source, one Phrase for each reason.
+// Gaps maps the names of sources to the parts that were not completely read, with one Phrase for each
+// reason.
 func Gaps(coverage []model.Coverage) map[string][]phrase.Phrase {
 	all := map[string][]phrase.Phrase{}
 	for _, g := range gapsOf(coverage) {

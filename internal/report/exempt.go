@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteExemptions writes the fields that the last scan exempted, as a table or as JSON.
-// total is their number; list may have fewer.
+// WriteExemptions writes the fields that the last scan exempted, as a table or as JSON. total is their
+// number, which may exceed the length of list.
 func WriteExemptions(w io.Writer, format string, list []model.Exemption, total int, o Options) error {
 	return choose(w, format, "write exemptions",
 		func(b *bufio.Writer) error { return showExemptions(newTable(b, o), list, total) },

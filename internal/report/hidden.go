@@ -9,9 +9,9 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteHidden writes ignore rules with the findings that they hide, and accepted
-// findings, as a table or as JSON. Rules are those of the last run, findings all that
-// are open: those that are shown in full are left out.
+// WriteHidden writes ignore rules with the findings that they hide, and accepted findings, as a table or as
+// JSON. rules are those of the last run, and findings are all open findings, including those that are not
+// hidden.
 func WriteHidden(w io.Writer, format string, rules []model.RuleRun, findings []model.Finding, o Options) error {
 	quiet := slices.DeleteFunc(slices.Clone(findings), func(f model.Finding) bool { return f.Shown() && len(f.Ignored) == 0 })
 	return choose(w, format, "write hidden findings",

@@ -12,17 +12,17 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A HistoryEntry is one value that a resource had.
+// A HistoryEntry is a value that a resource had.
 type HistoryEntry struct {
-	// At is when the value was first seen, Actor who wrote it.
+	// At is the time at which the value was first seen, and Actor is who wrote it.
 	At    time.Time
 	Actor model.Actor
-	// Gone is set where the resource did not exist.
+	// Gone reports whether the resource did not exist.
 	Gone bool
-	// Changes are the fields that differ from the entry before: Recorded is the old
-	// value, Live the new one. The first entry has none.
+	// Changes are the fields that differ from the previous entry: Recorded is the old value and Live the
+	// new one. It is empty for the first entry.
 	Changes []model.Change
-	// Value is the resource; nil when Gone, or left out by the caller.
+	// Value is the resource. It is nil if Gone is set, or if the caller omits it.
 	Value *model.Value
 }
 
@@ -38,10 +38,10 @@ type ResourceDiff struct {
 	Key model.Key
 	// Kind is Added, Removed or Changed.
 	Kind string
-	// At is the time of the change, Actor who made it.
+	// At is the time of the change, and Actor is who made it.
 	At    time.Time
 	Actor model.Actor
-	// Changes are the fields that differ: Recorded is the old value, Live the new one.
+	// Changes are the fields that differ: Recorded is the old value and Live the new one.
 	Changes []model.Change
 }
 
@@ -139,7 +139,7 @@ func (t *table) entry(v *HistoryEntry, oldest bool, c phrase.Clock) {
 	t.fields(stepFields(v.Changes))
 }
 
-// WriteDiff writes the differences between two times, by key, as a table or as JSON.
+// WriteDiff writes the differences between two times, sorted by key, as a table or as JSON.
 func WriteDiff(w io.Writer, format string, diffs []ResourceDiff, o Options) error {
 	diffs = slices.Clone(diffs)
 	slices.SortStableFunc(diffs, func(a, b ResourceDiff) int {

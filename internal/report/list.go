@@ -19,8 +19,8 @@ import (
 // ListFormats returns the formats of WriteFindings.
 func ListFormats() []string { return []string{"table", "wide", "json", "yaml", "csv"} }
 
-// CheckList returns the error that WriteFindings returns for a format and columns; nil for
-// valid ones.
+// CheckList returns the error that WriteFindings returns for a format and columns, or nil if they are
+// valid.
 func CheckList(format string, columns []string) error {
 	if !slices.Contains(ListFormats(), format) {
 		return unknownFormat(format, ListFormats())
@@ -32,8 +32,8 @@ func CheckList(format string, columns []string) error {
 	return err
 }
 
-// WriteFindings writes one line for each finding, worst first, as a table or as CSV with the
-// columns of the options, or all of each as JSON or YAML.
+// WriteFindings writes findings, most severe first. The formats table and CSV have one line for each
+// finding, with the columns of the options. JSON and YAML contain the complete findings.
 func WriteFindings(w io.Writer, format string, findings []model.Finding, o Options) error {
 	if err := CheckList(format, o.Columns); err != nil {
 		return err
@@ -54,8 +54,8 @@ func WriteFindings(w io.Writer, format string, findings []model.Finding, o Optio
 	})
 }
 
-// WriteOutlines writes what WriteFindings writes for the findings of the outlines, unless
-// NeedsFindings.
+// WriteOutlines writes the same output as WriteFindings for the findings of the outlines. It must not be
+// called if NeedsFindings reports true.
 func WriteOutlines(w io.Writer, format string, outlines []*model.Outline, o Options) error {
 	if err := CheckList(format, o.Columns); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (t *tally) addAll(more *tally) {
 	}
 }
 
-// String returns the numbers: "3 high, 9 medium; 5 changed, 7 missing".
+// String returns the counts: "3 high, 9 medium; 5 changed, 7 missing".
 func (t *tally) String() string {
 	t.end()
 	return counted(model.Severities(), t.severities) + "; " + counted(model.Verdicts(), t.verdicts)

@@ -37,8 +37,8 @@ func newOutline(r *model.Report, c phrase.Clock) *outline {
 	return out
 }
 
-// WorstFirst orders findings: open before resolved, then as model.CompareWorst
-// does. Findings have different IDs, so there is one order only.
+// WorstFirst sorts findings: open before resolved, then in the order of model.CompareWorst. The order is
+// total, because the IDs of findings differ.
 func WorstFirst(findings []model.Finding) []*model.Finding {
 	sorted := make([]*model.Finding, len(findings))
 	for i := range findings {

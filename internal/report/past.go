@@ -15,11 +15,11 @@ const (
 	Resolved = "resolved"
 )
 
-// An Event is one change of a finding, with its fields since then. Rest counts the
-// fields that are left out.
+// An Event is a change of a finding, with its fields from then on. Rest is a description of the omitted
+// fields.
 type Event struct {
 	At time.Time
-	// The kind, What, is Opened, Changed, Decided or Resolved.
+	// The field What is the kind of the event: Opened, Changed, Decided or Resolved.
 	What   string
 	Text   phrase.Phrase
 	Fields []phrase.Field
@@ -31,8 +31,7 @@ func (e *Event) same(f *Event) bool {
 		slices.EqualFunc(e.Fields, f.Fields, func(a, b phrase.Field) bool { return a.Equal(&b) })
 }
 
-// A Chapter is a sequence of events, newest first, that happened Times times since
-// Since.
+// A Chapter is a sequence of events, newest first, that has occurred Times times since Since.
 type Chapter struct {
 	Events []Event
 	Times  int

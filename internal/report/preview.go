@@ -20,8 +20,7 @@ const PreviewVersion = 1
 // PreviewFormats returns the formats of WritePreview.
 func PreviewFormats() []string { return []string{"table", "json", "markdown"} }
 
-// WritePreview writes the changes that the next apply erases, as a table, as JSON or as
-// Markdown.
+// WritePreview writes the changes that the next apply reverts, as a table, as JSON or as Markdown.
 func WritePreview(w io.Writer, format string, p preview.Preview, o Options) error {
 	write := map[string]func(*bufio.Writer, *preview.Preview, Options) error{"table": previewTable, "json": previewJSON, "markdown": previewMarkdown}[format]
 	if write == nil {

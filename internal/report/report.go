@@ -1,7 +1,7 @@
-// Package report writes findings for people and for programs: as a table, JSON,
-// Markdown, HTML, SARIF, JUnit, annotations of GitHub or GitLab, or a comment body. The same input gives the same bytes in any order. No
-// digest of a secret is ever written, and no name or value can forge a line, a tag or
-// a field of the output.
+// Package report writes findings for people and for programs: as a table, JSON, Markdown, HTML, SARIF,
+// JUnit, annotations of GitHub or GitLab, or a comment body. The output does not depend on the order of the
+// input. It never contains a digest of a secret, and no name or value can forge a line, a tag or a field of
+// it.
 package report
 
 import (
@@ -16,33 +16,30 @@ import (
 	"github.com/driftd/driftd/internal/suggest"
 )
 
-// Options are the settings of a report. The zero Options are for a file or a pipe.
+// Options are the settings of a report. The zero value is suitable for a file or a pipe.
 type Options struct {
-	// Color writes severities in the terminal's colors; only in tables.
+	// Color prints severities in color, in tables only.
 	Color bool
-	// Width is the number of columns that a table may use; 0 is unlimited, and
-	// only single values are cut.
+	// Width is the maximum width of a table in columns. 0 means that only single values are shortened.
 	Width int
-	// Now is the moment that relative times count from.
+	// Now is the time to which relative times refer.
 	Now time.Time
-	// RelativeTime writes "2 hours ago" instead of an RFC 3339 time, wherever
-	// people read. It needs Now.
+	// RelativeTime writes "2 hours ago" instead of RFC 3339 times in formats for people. It requires Now.
 	RelativeTime bool
-	// Columns are the names of the columns of a list of findings; empty for those of the
+	// Columns are the names of the columns of a list of findings. Empty means the default columns of the
 	// format.
 	Columns []string
-	// Most is the number of findings that the table of a report shows in full, of those that
-	// drifted; 0 is unlimited. List then returns the command that lists the others with a
-	// severity and a verdict.
+	// Most is the maximum number of findings with drift that the table of a report contains in full. 0
+	// means no limit. List returns the command that lists the others with a severity and a verdict.
 	Most int
 	List func(model.Severity, model.Verdict) string
-	// Files returns the path of a file of a declaration relative to the top of the repository that
-	// the formats github, gitlab, sarif and comment are about; ok is false for a file outside of it.
-	// If it is nil, there is no such repository.
+	// Files returns the path of a file of a declaration, relative to the top of the repository that the
+	// formats github, gitlab, sarif and comment refer to. ok is false for a file outside of the repository.
+	// Files is nil if there is no such repository.
 	Files func(declaration, file string) (path string, ok bool)
 }
 
-// A Location is a line of a file; 0 is an unknown line.
+// A Location is a line of a file. The line is 0 if it is unknown.
 type Location struct {
 	Path string
 	Line int
@@ -87,9 +84,9 @@ func Formats() []string {
 	return names
 }
 
-// Write writes a report in one of Formats. Findings come worst first in every
-// format, those that are over last. Of an unknown format the error lists
-// the right ones, the nearest first, and nothing is written.
+// Write writes a report in one of Formats. All formats list the most severe findings first, and resolved
+// ones last. For an unknown format, Write writes nothing and returns an error that lists the valid formats,
+// the most similar first.
 func Write(w io.Writer, format string, r model.Report, o Options) error {
 	names, writers := formats()
 	for i, name := range names {

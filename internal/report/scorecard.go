@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteScorecard writes the scores of the newest of the runs as a table or as JSON, by source or by owner, with what changed since the
-// oldest run that has scores. The runs are sorted newest first.
+// WriteScorecard writes the scores of the newest run as a table or as JSON, by source or by owner, with the
+// changes since the oldest run that has scores. runs must be sorted newest first.
 func WriteScorecard(w io.Writer, format string, runs []model.Run, byOwner bool, o Options) error {
 	for len(runs) > 0 && len(runs[len(runs)-1].Scores) == 0 {
 		runs = runs[:len(runs)-1]

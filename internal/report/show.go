@@ -12,14 +12,14 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A Version is the state of a finding from a time on.
+// A Version is a state of a finding, valid from a time.
 type Version struct {
 	At      time.Time     `json:"at"`
 	Finding model.Finding `json:"finding"`
 }
 
-// WriteFinding writes one finding in full, as a table or as JSON: actor, times,
-// evidence, each field with all sides, and the former values, newest first.
+// WriteFinding writes one finding with all its data, as a table or as JSON: actor, times, evidence, each
+// field with all sides, and the former values, newest first.
 func WriteFinding(w io.Writer, format string, f model.Finding, versions []Version, o Options) error {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return b.At.Compare(a.At) })
@@ -75,13 +75,12 @@ func (t *table) title(b *Block) {
 // full.
 const wholeMessage = 2000
 
-// A Fact is a property of a finding. Part is set where it belongs to the fact before
-// it.
+// A Fact is a property of a finding. Part reports whether it belongs to the fact before it.
 type Fact struct {
 	Name string
 	Text phrase.Phrase
 	Part bool
-	// URL is set where Text is the address of a web page.
+	// URL is the address of a web page if Text is one.
 	URL string
 }
 

@@ -14,8 +14,8 @@ import (
 // SuggestionVersion is the version of a suggestion's JSON.
 const SuggestionVersion = 1
 
-// WriteSuggestion writes what can be done about a finding, as text or as JSON. The text begins with
-// the finding. Commands are never wrapped, so that they can be copied.
+// WriteSuggestion writes the suggestion for a finding, as text or as JSON. The text begins with the
+// finding. Commands are not wrapped, so that they can be copied.
 func WriteSuggestion(w io.Writer, format string, f *model.Finding, s *remedy.Suggestion, o Options) error {
 	return choose(w, format, "write suggestion",
 		func(b *bufio.Writer) error { return showSuggestion(newTable(b, o), f, newClock(o), s) },

@@ -14,31 +14,32 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Actor proposes and carries out actions; the daemon implements it.
+// An Actor proposes actions and carries them out. The daemon implements it.
 type Actor interface {
-	// PreviewAction returns what an action for a finding would do, and Act proposes it.
+	// PreviewAction returns the proposal of an action for a finding. Act proposes the action.
 	PreviewAction(ctx context.Context, f *model.Finding, by string) (reconcile.Proposal, error)
 	Act(ctx context.Context, f *model.Finding, q reconcile.Request) (reconcile.Action, error)
 	// AnswerAction approves, declines, cancels or settles the action whose ID begins with id.
 	AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error)
-	// Control freezes actions, ends that, or resumes a rule.
+	// Control freezes actions, ends freezes, or resumes a rule.
 	Control(c reconcile.Control) (reconcile.Control, error)
-	// Actions returns what is known of actions.
+	// Actions returns an overview of the actions.
 	Actions() (reconcile.Overview, error)
 }
 
 // An ActionRequest is the body of a POST to /api/v1/findings/{id}/reconcile and to an action.
 type ActionRequest struct {
 	Reason string `json:"reason"`
-	// Digest is the digest of the plan that is approved.
+	// Digest is the digest of the plan that the caller approves.
 	Digest string `json:"digest,omitempty"`
-	// As is the state with which an action is settled.
+	// As is the state to which the caller settles the action.
 	As reconcile.State `json:"as,omitempty"`
-	// DryRun returns what would be done.
+	// DryRun requests the proposal only. No action is proposed.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// A Proposed is the answer to a request to reconcile: what would be done, or the action.
+// A Proposed is the response to a request to reconcile. For a dry run it contains the proposal, and
+// otherwise the action.
 type Proposed struct {
 	Proposal *reconcile.Proposal `json:"proposal,omitempty"`
 	Action   *reconcile.Action   `json:"action,omitempty"`
@@ -49,7 +50,7 @@ type ControlRequest struct {
 	Kind   reconcile.ControlKind `json:"kind"`
 	Source string                `json:"source,omitempty"`
 	Rule   string                `json:"rule,omitempty"`
-	// Until is the end of a freeze: a time, or a duration from now.
+	// Until is the time at which a freeze ends: a time, or a duration from now.
 	Until  string `json:"until,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
@@ -135,8 +136,8 @@ func (a API) reconcile(r *http.Request) (any, error) {
 	return a.Reconcile(r.Context(), r.PathValue("id"), body.DryRun, q)
 }
 
-// Reconcile proposes an action for the finding whose ID begins with id, or with dryRun returns what it would
-// do.
+// Reconcile proposes an action for the finding whose ID begins with id. If dryRun is set, it only returns
+// the proposal.
 func (a API) Reconcile(ctx context.Context, id string, dryRun bool, q reconcile.Request) (Proposed, error) {
 	actor, err := a.actor()
 	if err != nil {
@@ -181,7 +182,7 @@ func (a API) answerAction(answer reconcile.Answer) func(*http.Request) (any, err
 	}
 }
 
-// RoleOf returns the role that an answer needs.
+// RoleOf returns the role that is required for an answer.
 func RoleOf(answer reconcile.Answer) access.Role {
 	if answer == reconcile.ApproveAnswer || answer == reconcile.SettleAnswer {
 		return access.Approver
@@ -189,8 +190,8 @@ func RoleOf(answer reconcile.Answer) access.Role {
 	return access.Operator
 }
 
-// AnswerAction approves, declines, cancels or settles an action in the name of the context's visitor. An approver
-// must be in the table of people.
+// AnswerAction approves, declines, cancels or settles an action on behalf of the visitor in ctx. An
+// approver must be in the table of people.
 func (a API) AnswerAction(ctx context.Context, id string, answer reconcile.Answer, q reconcile.Request) (reconcile.Action, error) {
 	actor, err := a.actor()
 	if err != nil {
@@ -229,8 +230,8 @@ func (a API) control(r *http.Request) (any, error) {
 	return a.Control(r.Context(), body)
 }
 
-// Control freezes actions, ends that, or resumes a rule, in the name of the context's visitor. Freezing
-// needs an operator, the rest an approver.
+// Control freezes actions, ends freezes, or resumes a rule, on behalf of the visitor in ctx. A freeze
+// requires the role operator; the others require the role approver.
 func (a API) Control(ctx context.Context, body ControlRequest) (reconcile.Control, error) {
 	var none reconcile.Control
 	role := access.Approver

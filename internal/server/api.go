@@ -1,8 +1,8 @@
-// Package server serves driftd's HTTP API, health checks and metrics: everything on a unix socket
-// for other commands, and read access, logged-in decisions and hooks over TCP. Without a daemon a
-// command calls the same API in its own process.
+// Package server serves driftd's HTTP API, health checks and metrics. A unix socket serves the whole API to
+// other commands. A TCP address serves the read-only part, decisions of authenticated visitors, and hooks.
+// Without a daemon, a command calls the same API within its own process.
 //
-// No response contains a secret or a digest of one.
+// Responses never contain a secret or a digest of one.
 package server
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Reader is the part of the store that the API reads.
+// A Reader reads the parts of the store that the API serves.
 type Reader interface {
 	FindingReader
 	HistoryReader
@@ -32,14 +32,14 @@ type Reader interface {
 	DecisionReader
 }
 
-// FindingReader reads findings.
+// A FindingReader reads findings.
 type FindingReader interface {
 	Findings(store.Filter) ([]model.Finding, error)
 	Outlines(store.Filter) ([]*model.Outline, error)
 	Finding(idPrefix string) (model.Finding, []store.FindingVersion, error)
 }
 
-// HistoryReader reads the values of resources over time.
+// A HistoryReader reads the values of resources over time.
 type HistoryReader interface {
 	Keys(text string) ([]model.Key, error)
 	History(model.Key) ([]store.Version, error)
@@ -48,61 +48,63 @@ type HistoryReader interface {
 	OldestRead(source string) (time.Time, error)
 }
 
-// RunReader reads the results of scans.
+// A RunReader reads the results of scans.
 type RunReader interface {
 	LastRun() (model.Run, error)
 	Runs(limit int) ([]model.Run, error)
 	Size() int64
 }
 
-// Scanner runs scans; the daemon implements it.
+// A Scanner runs scans. The daemon implements it.
 type Scanner interface {
-	// Scan scans the named sources, or all of them if there are none, and returns the findings that
-	// are open afterwards. The handler returns an *Error with its own status.
+	// Scan scans the named sources, or all sources if there are none, and returns the findings that are
+	// open afterwards. If the error is an *Error, the handler responds with its status.
 	Scan(ctx context.Context, sources []string) (model.Report, error)
 }
 
-// API holds the dependencies of the handlers.
+// An API holds the dependencies of the handlers. Fields that may be nil disable the corresponding part of
+// the API.
 type API struct {
 	Store Reader
 	// Scanner is nil if no daemon runs.
 	Scanner Scanner
-	// Decider is nil if decisions cannot be made.
+	// Decider is nil if decisions are not available.
 	Decider Decider
 	// Acting is nil if no daemon runs.
 	Acting Actor
-	// Receivers returns the status of the notification receivers; nil if there are none.
+	// Receivers returns the status of the notification receivers. It is nil if there are none.
 	Receivers func() []model.ReceiverStatus
-	// Problems returns problems for the operator to fix, as sentences; nil, or an empty result,
-	// means none.
+	// Problems returns descriptions of problems that the operator must fix. It may be nil.
 	Problems func() []string
-	// Box returns the restrictions of the process in which foreign input is expanded, nil before
-	// they are known. The field is nil if there is no such process.
+	// Box returns the restrictions of the sandbox process that expands untrusted input, or nil while they
+	// are unknown. The field is nil if there is no such process.
 	Box func() *box.Report
-	// Compare returns the fields in which two values of a resource differ. Recorded is the earlier
-	// value, Live the later one.
+	// Compare returns the fields in which two values of a resource differ. In the result, Recorded is the
+	// earlier value and Live the later one.
 	Compare func(key model.Key, before, after model.Value) []model.Change
-	// Imports finds import blocks for suggestions; nil if there are none.
+	// Imports finds import blocks for suggestions. It is nil if there are none.
 	Imports Imports
-	// Waiting returns the conditions that the daemon waits for before it is ready; nil, or an empty
-	// result, means none.
+	// Waiting returns descriptions of the conditions that must be met before the daemon is ready. It may be
+	// nil.
 	Waiting func() []string
-	// Copy writes a copy of the whole store; nil if copies are not available.
+	// Copy writes a copy of the whole store and returns its size in bytes. It is nil if copies are not
+	// available.
 	Copy func(io.Writer) (int64, error)
-	// Verify reads the whole store and returns its damages; nil if verification is not available.
+	// Verify reads the whole store and returns the damage that it finds. It is nil if verification is not
+	// available.
 	Verify func() (store.Health, error)
-	// AuditLog is the audit log; nil if it is not available.
+	// AuditLog is the audit log, or nil if it is not available.
 	AuditLog AuditLog
-	// Metrics serves /metrics; nil if there are none.
+	// Metrics serves /metrics. It may be nil.
 	Metrics http.Handler
-	// Hooks serves POST /hooks/{name}, also over TCP; nil if no hooks are configured.
+	// Hooks serves POST /hooks/{name}, also over TCP. It is nil if no hooks are configured.
 	Hooks http.Handler
-	// Audit serves POST /hooks/audit/{source}, which receives audit events and authenticates the
-	// sender; nil if no source has such a hook.
+	// Audit serves POST /hooks/audit/{source}, which receives audit events and authenticates the sender. It
+	// is nil if no source has such a hook.
 	Audit http.Handler
-	// Gate authenticates visitors over TCP; nil if the API is not served over TCP.
+	// Gate authenticates visitors over TCP. It is nil if the API is not served over TCP.
 	Gate *access.Gate
-	// People returns the table of people; nil means that there is none.
+	// People returns the table of people, or nil if there is none.
 	People func() *access.People
 	// Version is the version of driftd.
 	Version string
@@ -123,7 +125,8 @@ type bounds struct {
 	body     int64
 }
 
-// Handler serves requests with all permissions: on the unix socket, or in the process of a command.
+// Handler returns a handler that grants all permissions, for the unix socket and for calls within a
+// process.
 func (a API) Handler() http.Handler {
 	a.Gate = nil
 	routes := a.routes()
@@ -133,9 +136,9 @@ func (a API) Handler() http.Handler {
 	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, a.local(routes)))
 }
 
-// Public serves requests over TCP with the permissions that the Gate grants. pages serves all paths
-// outside of the API, and bounds its own requests. LoopbackOnly reports that only this host can
-// connect.
+// Public returns a handler for TCP, which grants the permissions that the Gate assigns to the visitor.
+// pages serves all paths outside of the API, and limits its own requests. loopbackOnly reports whether only
+// this host can connect.
 func (a API) Public(loopbackOnly bool, pages http.Handler) http.Handler {
 	answers := a.guard(bounds{maxInFlight, maxBody}, a.routes())
 	mux := http.NewServeMux()

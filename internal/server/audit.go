@@ -20,7 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// AuditReader reads the audit log.
+// An AuditReader reads the audit log.
 type AuditReader interface {
 	AuditEntries(before int64, limit int) ([]audit.Entry, error)
 	AuditEntry(index int64) (audit.Entry, error)
@@ -29,7 +29,7 @@ type AuditReader interface {
 	AuditKey() (audit.PublicKey, error)
 }
 
-// AuditLog is the audit log of the store, with its witnesses.
+// An AuditLog is the audit log of the store, with its witnesses.
 type AuditLog interface {
 	AuditReader
 	AuditChecker
@@ -38,101 +38,103 @@ type AuditLog interface {
 	EraseName(name, by string, now time.Time) error
 }
 
-// AuditChecker verifies the audit log.
+// An AuditChecker verifies the audit log.
 type AuditChecker interface {
-	// State returns the state of the log. It verifies nothing and reads no witness.
+	// State returns the state of the log. It does not verify the log or read witnesses.
 	State() (AuditState, error)
-	// Check verifies the log, and the database against it. It reads the witnesses.
+	// Check verifies the log, and compares the database with it. It reads the witnesses.
 	Check(ctx context.Context) (AuditHealth, error)
-	// Settle lets the log continue as it is, for the person by.
+	// Settle makes the log continue from its present content on behalf of the person by, although faults
+	// were found.
 	Settle(ctx context.Context, by, reason string) (audit.Trust, error)
 }
 
-// AuditHealth is the result of verifying the audit log.
+// An AuditHealth is the result of a verification of the audit log.
 type AuditHealth struct {
-	// Key is the public key of the log, and Size, Root and Head its signed head.
+	// Key is the public key of the log. Size, Root and Head are those of its signed head.
 	Key  string `json:"key"`
 	Size int64  `json:"size"`
 	Root string `json:"root"`
 	Head string `json:"head"`
-	// Dropped is the number of entries of which only the hash is kept.
+	// Dropped is the number of entries that were deleted except for their hashes.
 	Dropped int64 `json:"dropped"`
-	// Faults are the differences from what was signed, at most 20 of the log and all of the database;
+	// Faults are the differences from the signed content: at most 20 of the log, and all of the database.
 	// More is the number of the others.
 	Faults []string `json:"faults"`
 	More   int      `json:"more,omitempty"`
 	// Settled are the faults that a person settled.
 	Settled []string `json:"settled,omitempty"`
-	// Backwards are the entries that are older than the ones before them.
+	// Backwards are the indices of entries that are older than their predecessors.
 	Backwards []int64 `json:"backwards,omitempty"`
-	// Doubt is why the log is in doubt; nil if it is not.
+	// Doubt describes the doubt about the integrity of the log. It is nil if there is none.
 	Doubt *store.Doubt `json:"doubt,omitempty"`
-	// Limits are the edits that this verification cannot find, as sentences.
+	// Limits are descriptions of the modifications that this verification cannot detect.
 	Limits []string `json:"limits,omitempty"`
-	// Witnesses are the places outside of the database that keep heads.
+	// Witnesses are the witnesses, which keep heads outside of the database.
 	Witnesses []WitnessHealth `json:"witnesses,omitempty"`
 }
 
-// OK reports whether no difference was found, and the log is not in doubt.
+// OK reports whether the verification found no faults and the integrity of the log is not in doubt.
 func (h *AuditHealth) OK() bool { return len(h.Faults) == 0 && h.More == 0 && h.Doubt == nil }
 
-// Unread returns the witnesses whose heads were not all compared.
+// Unread returns the witnesses that may have heads which were not compared with the log.
 func (h *AuditHealth) Unread() []WitnessHealth {
 	return slices.DeleteFunc(slices.Clone(h.Witnesses), func(w WitnessHealth) bool { return !w.Unread })
 }
 
-// WitnessHealth describes a witness of the audit log.
+// A WitnessHealth is the result of the verification of a witness of the audit log.
 type WitnessHealth struct {
 	Name string `json:"name"`
-	// Heads is the number of heads that it keeps, Newest the size of the log in the newest one.
+	// Heads is the number of heads that the witness keeps. Newest is the size of the log according to the
+	// newest of them.
 	Heads  int   `json:"heads"`
 	Newest int64 `json:"newest"`
-	// WriteOnly reports whether heads cannot be read from it.
+	// WriteOnly reports whether the witness accepts heads but cannot be read.
 	WriteOnly bool `json:"write_only,omitempty"`
-	// Error is why it could not be read completely, and which of its records are no heads; "" if
-	// there is nothing to report.
+	// Error describes records that are not heads, and parts that could not be read. It is "" if there are
+	// none.
 	Error string `json:"error,omitempty"`
-	// Unread reports whether it may keep heads that were not compared with the log.
+	// Unread reports whether the witness may have heads that were not compared with the log.
 	Unread bool `json:"unread,omitempty"`
 }
 
-// AuditSent is the result of sending the head of the log to the witnesses.
+// An AuditSent is the result of sending the head of the log to the witnesses.
 type AuditSent struct {
-	// Size is the number of entries of the head.
+	// Size is the number of entries that the head covers.
 	Size int64         `json:"size"`
 	Sent []WitnessSent `json:"sent"`
 }
 
-// WitnessSent is the result of sending a head to a witness.
+// A WitnessSent is the result of sending a head to a witness.
 type WitnessSent struct {
 	Name string `json:"name"`
-	// Error is why the witness may not have the head; "" if it has it.
+	// Error is the reason why the witness may not have the head, or "" if it has the head.
 	Error string `json:"error,omitempty"`
 }
 
-// AuditList is a page of the audit log, from the newest entry back.
+// An AuditList is a page of the audit log, newest entry first.
 type AuditList struct {
 	Entries []audit.Entry `json:"entries"`
 }
 
-// AuditProof is an entry with the proof that it is in the log.
+// An AuditProof is an entry with the proof that the log contains it.
 type AuditProof struct {
 	Entry audit.Entry `json:"entry"`
-	// Proof is in the form of c2sp.org/tlog-proof, Key the public key that verifies it.
+	// Proof is in the format of c2sp.org/tlog-proof. Key is the public key that verifies it.
 	Proof string `json:"proof"`
 	Key   string `json:"key"`
-	// Unproved is why there is no proof: the entry is not one that was signed.
+	// Unproved is the reason why there is no proof: the entry is not a signed one.
 	Unproved string `json:"unproved,omitempty"`
-	// Erased are the references of persons whose names were asked for, and were erased.
+	// Erased are the references of persons whose names were requested but have been erased.
 	Erased []string `json:"erased,omitempty"`
 }
 
-// AuditReason is the body of a request to settle the doubt about the log.
+// An AuditReason is the body of a request to settle the doubt about the log.
 type AuditReason struct {
 	Reason string `json:"reason"`
 }
 
-// AuditName is the body of a request to erase the name of a person.
+// An AuditName is the body of a request to erase the name of a person.
 type AuditName struct {
 	Name string `json:"name"`
 }
@@ -214,8 +216,8 @@ func unavailable(err error) error {
 	return err
 }
 
-// AuditEntries returns up to limit entries of the audit log from the newest back, before the index
-// before if that is positive.
+// AuditEntries returns at most limit entries of the audit log, newest first. If before is positive, it
+// returns only entries with a lower index.
 func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
 	if a.AuditLog == nil {
 		return nil, noAuditLog()
@@ -224,8 +226,8 @@ func (a API) AuditEntries(before int64, limit int) ([]audit.Entry, error) {
 	return list, unavailable(err)
 }
 
-// ProveEntry returns an entry of the audit log with its proof, or why it has none. With names, the names
-// of the persons in the entry follow the proof.
+// ProveEntry returns an entry of the audit log with its proof, or with the reason why it has none. If
+// withNames is set, the proof is followed by the names of the persons in the entry.
 func (a API) ProveEntry(index int64, withNames bool) (p AuditProof, err error) {
 	if a.AuditLog == nil {
 		return p, noAuditLog()
@@ -299,8 +301,8 @@ func (a API) auditEntry(r *http.Request) (any, error) {
 	return a.ProveEntry(index, withNames)
 }
 
-// AuditEntries returns up to limit entries of the audit log from the newest back, before the index
-// before if that is positive.
+// AuditEntries returns at most limit entries of the audit log, newest first. If before is positive, it
+// returns only entries with a lower index.
 func (c *Client) AuditEntries(ctx context.Context, before int64, limit int) ([]audit.Entry, error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if before > 0 {
@@ -311,8 +313,8 @@ func (c *Client) AuditEntries(ctx context.Context, before int64, limit int) ([]a
 	return list.Entries, err
 }
 
-// AuditEntry returns an entry of the audit log with its proof, and with the names of the persons in it if
-// withNames is set.
+// AuditEntry returns an entry of the audit log with its proof. If withNames is set, the proof is followed
+// by the names of the persons in the entry.
 func (c *Client) AuditEntry(ctx context.Context, index int64, withNames bool) (p AuditProof, err error) {
 	query := url.Values{}
 	if withNames {
@@ -328,7 +330,8 @@ func (c *Client) VerifyAudit(ctx context.Context) (h AuditHealth, err error) {
 	return h, err
 }
 
-// TrustAudit lets the audit log continue as it is.
+// TrustAudit settles the doubt about the audit log, so that it continues from its present content. It
+// records the reason.
 func (c *Client) TrustAudit(ctx context.Context, reason string) (t audit.Trust, err error) {
 	err = c.post(ctx, "auditing/trust", AuditReason{reason}, &t)
 	return t, err

@@ -10,34 +10,35 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// AuditState is the state of the audit log as far as it is known without verifying it.
+// An AuditState describes the audit log, without a verification.
 type AuditState struct {
-	// Entries is the number of entries, Key the public key of the log.
+	// Entries is the number of entries. Key is the public key of the log.
 	Entries int64  `json:"entries"`
 	Key     string `json:"key"`
-	// Error is why the log cannot be read; "" if it can.
+	// Error is the reason why the log cannot be read, or "" if it can be read.
 	Error string `json:"error,omitempty"`
-	// Doubt is why the log is in doubt; nil if it is not.
+	// Doubt describes the doubt about the integrity of the log. It is nil if there is none.
 	Doubt *store.Doubt `json:"doubt,omitempty"`
-	// Verified is when the daemon verified it last, zero if it did not yet; Faults is the number of
-	// differences that it found, and Settled of those that persons settled.
+	// Verified is the time of the daemon's last verification, or zero if there was none. Faults is the
+	// number of faults that it found, and Settled the number of those that persons settled.
 	Verified time.Time `json:"verified,omitzero"`
 	Faults   int       `json:"faults"`
 	Settled  int       `json:"settled"`
-	// Witnesses are the witnesses of the configuration; never null.
+	// Witnesses are the configured witnesses. It is never nil.
 	Witnesses []WitnessState `json:"witnesses"`
 }
 
-// WitnessState is what is known of a witness of the audit log without reading it.
+// A WitnessState describes a witness of the audit log, without reading it.
 type WitnessState struct {
 	Name string `json:"name"`
-	// Sent is the number of entries of the last head that was sent to it; 0 if none was.
+	// Sent is the number of entries that the last head sent to the witness covers, or 0 if none was sent.
 	Sent int64 `json:"sent"`
-	// Error is why it could not be read completely at the last verification; "" if it could.
+	// Error is the reason why the last verification could not read the witness completely, or "" if it
+	// could.
 	Error string `json:"error,omitempty"`
 }
 
-// AuditState returns the state of the audit log; nil if it is not available.
+// AuditState returns the state of the audit log, or nil if it is not available.
 func (a API) AuditState() (*AuditState, error) {
 	if a.AuditLog == nil {
 		return nil, nil
@@ -49,7 +50,7 @@ func (a API) AuditState() (*AuditState, error) {
 	return &s, err
 }
 
-// Result returns the result of the last verification as words.
+// Result returns a description of the result of the last verification.
 func (s *AuditState) Result() string {
 	switch {
 	case s.Verified.IsZero():
@@ -62,7 +63,7 @@ func (s *AuditState) Result() string {
 	return "no difference"
 }
 
-// Kept returns what the witnesses have as words.
+// Kept returns a description of the heads that the witnesses have.
 func (s *AuditState) Kept() string {
 	behind, unread := 0, 0
 	for _, w := range s.Witnesses {

@@ -15,11 +15,12 @@ import (
 // A BaselineRequest is the body of a POST to /api/v1/baseline.
 type BaselineRequest struct {
 	Reason string `json:"reason"`
-	// Owner is the owner of the decision; "" means the visitor.
+	// Owner is the owner of the decision. "" means the visitor.
 	Owner string `json:"owner"`
-	// Until is the end, as in a DecisionRequest, but never "forever".
+	// Until is the time at which the decision ends, in the format of DecisionRequest.Until. It must not be
+	// "forever".
 	Until string `json:"until"`
-	// Token is the token of the preview.
+	// Token is the token from the preview.
 	Token string `json:"token"`
 	// Incomplete confirms that the visitor accepts that not everything was checked.
 	Incomplete bool `json:"incomplete"`
@@ -54,8 +55,8 @@ func (a API) baseline(r *http.Request) (any, error) {
 	return a.Baseline(r.Context(), request)
 }
 
-// Baseline accepts all open findings that were checked and are not critical in one decision, in the
-// name of the context's Visitor, who must be an approver.
+// Baseline accepts, in one decision, all open findings that were checked and are not critical. It does so
+// on behalf of the visitor in ctx, who must have the role approver.
 func (a API) Baseline(ctx context.Context, request BaselineRequest) (Decisions, error) {
 	if err := a.Permit(ctx, access.Approver); err != nil {
 		return Decisions{}, err

@@ -29,19 +29,20 @@ const statusPage = "status"
 // maxAnswer bounds the size of a response in bytes.
 const maxAnswer = 1 << 30
 
-// A Client calls the API. An error response is returned as an *Error.
+// A Client calls the API. For an error response, its methods return an *Error.
 type Client struct {
 	HTTP *http.Client
 	// local is the API in this process; nil if it is behind HTTP.
 	local *API
 }
 
-// NewLocalClient returns a client of an API in this process.
+// NewLocalClient returns a client of an API within this process.
 func NewLocalClient(a API) *Client {
 	return &Client{HTTP: &http.Client{Transport: InProcess(a.Handler())}, local: &a}
 }
 
-// Dial returns a client of the daemon on a unix socket. The error is ErrNoDaemon if none listens.
+// Dial returns a client of the daemon that listens on a unix socket. It returns ErrNoDaemon if there is
+// none.
 func Dial(ctx context.Context, socket string) (*Client, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{Timeout: 5 * time.Second}
@@ -64,11 +65,11 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 
 // A Query selects findings; empty fields select all.
 type Query struct {
-	// Since is a time or an age: "24h", "2026-01-31T14:00:00Z".
+	// Since is a time ("2026-01-31T14:00:00Z") or an age ("24h").
 	Since    string
 	Verdicts []string
 	Sources  []string
-	// Resolved includes resolved findings, Hidden those that are hidden by a rule or accepted.
+	// Resolved includes resolved findings. Hidden includes findings that are accepted or that a rule hides.
 	Resolved, Hidden bool
 	// Filter is not supported by Client.Report.
 	filter.Filter
@@ -94,20 +95,21 @@ func (q Query) values() url.Values {
 	return v
 }
 
-// Report returns the last run with the findings that are open now.
+// Report returns the last run and the findings that are open now.
 func (c *Client) Report(ctx context.Context, q Query) (r model.Report, err error) {
 	err = c.do(ctx, http.MethodGet, "report", q.values(), &r)
 	return r, err
 }
 
-// Findings returns findings, worst first.
+// Findings returns findings, most severe first.
 func (c *Client) Findings(ctx context.Context, q Query) ([]model.Finding, error) {
 	var f Findings
 	err := c.do(ctx, http.MethodGet, "findings", q.values(), &f)
 	return f.Findings, err
 }
 
-// Outlines returns the outlines of findings, in any order. A local API returns them without encoding them.
+// Outlines returns the outlines of findings, in no particular order. A local client returns them without
+// encoding and decoding them.
 func (c *Client) Outlines(ctx context.Context, q Query) ([]*model.Outline, error) {
 	if c.local == nil {
 		var list Outlines
@@ -134,7 +136,7 @@ func (c *Client) Finding(ctx context.Context, id string) (f FindingDetail, err e
 	return f, err
 }
 
-// Suggestion returns what can be done about the finding whose ID begins with id.
+// Suggestion returns the suggestion for the finding whose ID begins with id.
 func (c *Client) Suggestion(ctx context.Context, id string) (s remedy.Suggestion, err error) {
 	if id == "" {
 		return s, badRequest("no finding is named", "`driftd findings list` lists the findings")
@@ -143,7 +145,7 @@ func (c *Client) Suggestion(ctx context.Context, id string) (s remedy.Suggestion
 	return s, err
 }
 
-// History returns the values of the resource whose key ends with key.
+// History returns the values over time of the resource whose key ends with key.
 func (c *Client) History(ctx context.Context, key string) (h History, err error) {
 	if key == "" {
 		return h, badRequest("no resource is named", "write the end of its key, as in Deployment.apps/shop/web")
@@ -152,21 +154,21 @@ func (c *Client) History(ctx context.Context, key string) (h History, err error)
 	return h, err
 }
 
-// Diff returns the resources that differ between two times: of one source, or of all if source is
-// "". Times are written as in a Query; "" means a day ago for from, and now for to.
+// Diff returns the resources that differ between two times, of one source or, if source is "", of all.
+// Times are in the format of Query.Since. An empty from means a day ago, and an empty to means now.
 func (c *Client) Diff(ctx context.Context, source, from, to string) (d Diff, err error) {
 	err = c.do(ctx, http.MethodGet, "diff", url.Values{"source": {source}, "from": {from}, "to": {to}}, &d)
 	return d, err
 }
 
-// Scan makes the daemon scan the named sources, or all if there are none, and returns the findings
-// that are open afterwards. It blocks until the scan ends.
+// Scan makes the daemon scan the named sources, or all sources if there are none. It waits for the end of
+// the scan and returns the findings that are open then.
 func (c *Client) Scan(ctx context.Context, sources []string) (r model.Report, err error) {
 	err = c.do(ctx, http.MethodPost, "scan", url.Values{"source": sources}, &r)
 	return r, err
 }
 
-// Exemptions returns the fields that the last scan exempted.
+// Exemptions returns the fields that the last scan exempted from comparison.
 func (c *Client) Exemptions(ctx context.Context) (e Exemptions, err error) {
 	err = c.do(ctx, http.MethodGet, "exemptions", nil, &e)
 	return e, err
@@ -264,8 +266,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// Reconcile proposes an action for the finding whose ID begins with id, or with request.DryRun returns what
-// it would do.
+// Reconcile proposes an action for the finding whose ID begins with id. If request.DryRun is set, it only
+// returns the proposal.
 func (c *Client) Reconcile(ctx context.Context, id string, request ActionRequest) (p Proposed, err error) {
 	if id == "" {
 		return p, badRequest("no finding is named", "`driftd findings list` lists the findings")
@@ -274,7 +276,7 @@ func (c *Client) Reconcile(ctx context.Context, id string, request ActionRequest
 	return p, err
 }
 
-// Actions returns the actions, the freezes that hold, and the rules.
+// Actions returns the actions, the freezes in effect, and the rules.
 func (c *Client) Actions(ctx context.Context) (o reconcile.Overview, err error) {
 	err = c.do(ctx, http.MethodGet, "actions", nil, &o)
 	return o, err
@@ -298,7 +300,7 @@ func (c *Client) AnswerAction(ctx context.Context, id string, answer reconcile.A
 	return a, err
 }
 
-// Control freezes actions, ends that, or resumes a rule.
+// Control freezes actions, ends freezes, or resumes a rule.
 func (c *Client) Control(ctx context.Context, request ControlRequest) (made reconcile.Control, err error) {
 	err = c.post(ctx, "controls", request, &made)
 	return made, err

@@ -16,15 +16,16 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Decider makes and revokes decisions: the daemon, or a command itself.
+// A Decider makes and revokes decisions. The daemon implements it, and so does a command that runs without
+// a daemon.
 type Decider interface {
-	// Decide makes a decision about the open findings whose IDs begin with ids.
+	// Decide makes a decision about each open finding whose ID begins with one of ids.
 	Decide(ctx context.Context, ids []string, r decide.Request) ([]model.Decision, error)
-	// Revoke revokes the decision whose ID begins with id, for the person by.
+	// Revoke revokes the decision whose ID begins with id, on behalf of the person by.
 	Revoke(ctx context.Context, id, by string) (model.Decision, error)
 }
 
-// DecisionReader reads decisions.
+// A DecisionReader reads decisions.
 type DecisionReader interface {
 	// Decisions returns all decisions, including ended ones.
 	Decisions() ([]model.Decision, error)
@@ -37,14 +38,14 @@ type DecisionRequest struct {
 	Findings []string `json:"findings"`
 	Reason   string   `json:"reason"`
 	Owner    string   `json:"owner"`
-	// Until is the end: a time, a date, which is included, a duration from now as in "30d", or
-	// "forever"; "" means the kind's default.
+	// Until is the time at which the decision ends: a time, a date (inclusive), a duration from now
+	// ("30d"), or "forever". "" means the default of the kind.
 	Until string `json:"until"`
 }
 
-// Decisions is the answer to /api/v1/decisions.
+// Decisions is the response of /api/v1/decisions.
 type Decisions struct {
-	// Decisions are sorted by ID and never null.
+	// Decisions are sorted by ID. It is never nil.
 	Decisions []model.DecisionStatus `json:"decisions"`
 }
 
@@ -117,9 +118,8 @@ func (a API) decide(r *http.Request) (any, error) {
 	return a.Decide(r.Context(), request)
 }
 
-// Decide makes decisions about findings in the name of the context's Visitor, who must be an
-// operator. An approver is needed for a decision without an end, and to replace a decision of
-// another person.
+// Decide makes decisions about findings on behalf of the visitor in ctx, who must have the role operator.
+// The role approver is required for a decision without an end, and to replace a decision of another person.
 func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, error) {
 	needed := access.Operator
 	if strings.TrimSpace(request.Until) == "forever" {
@@ -235,8 +235,8 @@ func (a API) revoke(r *http.Request) (any, error) {
 	return a.Revoke(r.Context(), r.PathValue("id"))
 }
 
-// Revoke revokes the decision whose ID begins with id in the name of the context's Visitor, who
-// must have made it or be an approver.
+// Revoke revokes the decision whose ID begins with id, on behalf of the visitor in ctx, who must have made
+// it or have the role approver.
 func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
 	if err := a.Permit(ctx, access.Operator); err != nil {
 		return model.Decision{}, err

@@ -11,19 +11,19 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// An Error is an error response of the API, for server and client.
+// An Error is an error response of the API. The server writes it, and the client returns it.
 type Error struct {
 	// Status is the HTTP status code.
 	Status int `json:"-"`
-	// Message is the error.
+	// Message describes the error.
 	Message string `json:"error"`
-	// Hint is what to do next.
+	// Hint is the recommended next step.
 	Hint string `json:"hint"`
 	// Candidates are the values that an ambiguous name matches.
 	Candidates []string `json:"candidates,omitempty"`
 }
 
-// Error returns message and hint on one line.
+// Error returns the message and the hint on one line.
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
@@ -35,7 +35,7 @@ func badRequest(message, hint string) *Error {
 	return &Error{Status: http.StatusBadRequest, Message: message, Hint: hint}
 }
 
-// AsError converts an error to an error response. An unknown error has the status 500.
+// AsError converts an error to an error response. The status is 500 for an unrecognized error.
 func AsError(err error) *Error {
 	var e *Error
 	var refused *decide.Refusal

@@ -12,26 +12,26 @@ import (
 	"github.com/driftd/driftd/internal/timeparse"
 )
 
-// History is the answer to /api/v1/history.
+// History is the response of /api/v1/history.
 type History struct {
 	Key model.Key `json:"key"`
 	// Versions are the values of the resource, oldest first.
 	Versions []Version `json:"versions"`
 }
 
-// A Version is one value of a resource, from At until the next version.
+// A Version is a value that a resource had from At until the next version.
 type Version struct {
 	At    time.Time   `json:"at"`
 	Actor model.Actor `json:"actor"`
-	// Gone reports that the resource did not exist; it has no Value then.
+	// Gone reports whether the resource did not exist, in which case it has no Value.
 	Gone  bool         `json:"gone"`
 	Value *model.Value `json:"value,omitempty"`
-	// Changes are the fields that differ from the previous version: Recorded is the previous value,
-	// Live the new one. Empty if the resource was added or removed.
+	// Changes are the fields that differ from the previous version: Recorded is the previous value and Live
+	// the new one. It is empty if the resource was added or removed.
 	Changes []model.Change `json:"changes"`
 }
 
-// Diff is the answer to /api/v1/diff.
+// Diff is the response of /api/v1/diff.
 type Diff struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
@@ -44,10 +44,10 @@ type ResourceDiff struct {
 	model.Key
 	// Difference is report.Added, report.Removed or report.Changed.
 	Difference string `json:"difference"`
-	// At is the time of the last change, Actor its author.
+	// At is the time of the last change, and Actor is who made it.
 	At    time.Time   `json:"at"`
 	Actor model.Actor `json:"actor"`
-	// Changes are the fields that differ if Difference is Changed: Recorded is the earlier value,
+	// Changes are the differing fields if Difference is report.Changed: Recorded is the earlier value and
 	// Live the later one.
 	Changes []model.Change `json:"changes"`
 }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// InProcess returns a transport that passes each request to a handler in this process, without a
+// InProcess returns a transport that passes each request to a handler within this process, without a
 // network.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 

@@ -19,7 +19,7 @@ func limit(listener *net.TCPListener, connections int) *limited {
 	return &limited{TCPListener: listener, slots: make(chan struct{}, connections), closed: make(chan struct{})}
 }
 
-// Accept waits for a free slot and then for a connection.
+// Accept waits for a free slot, and then for a connection.
 func (l *limited) Accept() (net.Conn, error) {
 	select {
 	case l.slots <- struct{}{}:
@@ -34,7 +34,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	return &slotConn{TCPConn: conn, leave: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
-// Close closes the listener and ends waiting calls of Accept.
+// Close closes the listener and unblocks pending calls of Accept.
 func (l *limited) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.TCPListener.Close()
@@ -46,7 +46,7 @@ type slotConn struct {
 	leave func()
 }
 
-// Close closes the connection and frees the slot.
+// Close closes the connection and releases its slot.
 func (c *slotConn) Close() error {
 	defer c.leave()
 	return c.TCPConn.Close()

@@ -21,8 +21,8 @@ func (a API) needs(role access.Role, next http.Handler) http.Handler {
 	})
 }
 
-// Permit returns nil if the visitor of a context has a role. Otherwise the error is an
-// *access.Refused with a hint on how to get access.
+// Permit returns nil if the visitor in ctx has the role. Otherwise it returns the error of the
+// authentication, or an *access.Refused with a hint on how to get access.
 func (a API) Permit(ctx context.Context, role access.Role) error {
 	visitor := access.Of(ctx)
 	switch {

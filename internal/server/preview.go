@@ -10,14 +10,14 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Preview is the answer to /api/v1/preview: what the next apply of a plan is compared with.
+// Preview is the response of /api/v1/preview: the data with which a plan is compared before its apply.
 type Preview struct {
 	// LastRun is nil before the first run.
 	LastRun *model.Run `json:"last_run,omitempty"`
-	// Findings are the open findings, including hidden ones, and never null.
+	// Findings are the open findings, including hidden ones. It is never nil.
 	Findings []model.Finding `json:"findings"`
-	// Objects has the objects of the last scan of each Terraform declaration, by name, and is never
-	// null.
+	// Objects maps the names of the Terraform declarations to the objects of their last scan. It is never
+	// nil.
 	Objects map[string]model.ObjectSample `json:"objects"`
 }
 
@@ -51,7 +51,8 @@ func (a API) preview(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// Preview returns what a preview compares: of one declaration, or of all if it is "".
+// Preview returns the data with which a plan is compared: for one declaration or, if declaration is "", for
+// all.
 func (c *Client) Preview(ctx context.Context, declaration string) (p Preview, err error) {
 	query := url.Values{}
 	if declaration != "" {

@@ -16,46 +16,46 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Findings is the answer to /api/v1/findings.
+// Findings is the response of /api/v1/findings.
 type Findings struct {
-	// Findings are sorted worst first and never null.
+	// Findings are sorted, most severe first. It is never nil.
 	Findings []model.Finding `json:"findings"`
 	// Total is the number of matching findings, including those beyond the limit.
 	Total int `json:"total"`
 }
 
-// Outlines is the answer to /api/v1/outlines.
+// Outlines is the response of /api/v1/outlines.
 type Outlines struct {
-	// Outlines are sorted worst first and never null.
+	// Outlines are sorted, most severe first. It is never nil.
 	Outlines []*model.Outline `json:"outlines"`
 	// Total is the number of matching findings, including those beyond the limit.
 	Total int `json:"total"`
 }
 
-// FindingDetail is the answer to /api/v1/findings/{id}.
+// FindingDetail is the response of /api/v1/findings/{id}.
 type FindingDetail struct {
 	Finding model.Finding `json:"finding"`
 	// Versions are the versions of the finding, oldest first.
 	Versions []FindingVersion `json:"versions"`
 }
 
-// A FindingVersion is one version of a finding, from At on.
+// A FindingVersion is a version of a finding, valid from At.
 type FindingVersion struct {
 	At      time.Time     `json:"at"`
 	Finding model.Finding `json:"finding"`
 }
 
-// Exemptions is the answer to /api/v1/exemptions.
+// Exemptions is the response of /api/v1/exemptions.
 type Exemptions struct {
-	// Exemptions are in the order of resources and never null.
+	// Exemptions are sorted by resource. It is never nil.
 	Exemptions []model.Exemption `json:"exemptions"`
 	// Total is the number of exemptions of the last scan, including those beyond the limit.
 	Total int `json:"total"`
 }
 
-// Runs is the answer to /api/v1/runs.
+// Runs is the response of /api/v1/runs.
 type Runs struct {
-	// Runs are sorted newest first and never null.
+	// Runs are sorted, newest first. It is never nil.
 	Runs []model.Run `json:"runs"`
 }
 

@@ -20,7 +20,7 @@ func (a API) scan(w http.ResponseWriter, r *http.Request) {
 	a.reply(w, r, report, err)
 }
 
-// Unhurried runs do without the time limits of the connection, and restores them afterwards.
+// Unhurried calls do without the read and write deadlines of the connection, and restores them afterwards.
 func Unhurried(w http.ResponseWriter, do func() error) error {
 	control := http.NewResponseController(w)
 	if err := Supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))); err != nil {
@@ -33,7 +33,8 @@ func Unhurried(w http.ResponseWriter, do func() error) error {
 	return err
 }
 
-// Supported drops the error of a ResponseWriter without deadlines, as within a process.
+// Supported returns err, or nil if err means that a ResponseWriter does not support deadlines, as is the
+// case within a process.
 func Supported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

@@ -28,25 +28,26 @@ const (
 	stopTimeout = 5 * time.Second
 )
 
-// Options configure the addresses and handlers of the server.
+// Options are the addresses and handlers of the server.
 type Options struct {
 	API API
-	// Listen is a TCP address host:port for hooks and for visitors whom the API's Gate
-	// authenticates; "" means none.
+	// Listen is a TCP address host:port, for hooks and for visitors whom the Gate of the API authenticates.
+	// "" means none.
 	Listen string
-	// Pages serves all paths on Listen outside of the API. The request's context holds the Visitor.
+	// Pages serves all paths on Listen that are not in the API. The context of the request contains the
+	// Visitor.
 	Pages http.Handler
-	// WebConfigFile configures TLS and passwords for Listen, see CheckWebConfig.
+	// WebConfigFile is the file that configures TLS and passwords for Listen; see CheckWebConfig.
 	WebConfigFile string
-	// Socket is the path of the unix socket, with all permissions; "" means none.
+	// Socket is the path of the unix socket, which grants all permissions. "" means none.
 	Socket string
-	// Ready is called once, when all addresses are open; it may be nil.
+	// Ready, if not nil, is called once, when all addresses are open.
 	Ready func([]net.Addr)
 	Log   *slog.Logger
 }
 
-// Serve serves until ctx ends. It then waits up to stopTimeout for running requests and returns
-// nil. It returns an error if an address could not be opened, or if a listener failed.
+// Serve serves requests until ctx ends. It then waits up to stopTimeout for requests in progress and
+// returns nil. It returns an error if an address cannot be opened, or if a listener fails.
 func Serve(ctx context.Context, o Options) error {
 	if err := CheckWebConfig(o.WebConfigFile); err != nil {
 		return err

@@ -10,34 +10,37 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// Status is the answer to /api/v1/status.
+// Status is the response of /api/v1/status.
 type Status struct {
 	Version string `json:"version"`
-	// Daemon reports that a daemon responds, and not the command itself.
+	// Daemon reports whether a daemon sent the response, instead of the command itself.
 	Daemon bool `json:"daemon"`
-	// Problems are problems for the operator to fix, as sentences; never null.
+	// Problems are descriptions of problems that the operator must fix. It is never nil.
 	Problems []string `json:"problems"`
-	// Waiting are the conditions that the daemon waits for; empty if it is ready.
+	// Waiting are descriptions of the conditions that must be met before the daemon is ready. It is empty
+	// if the daemon is ready.
 	Waiting []string `json:"waiting"`
-	// LastRun is nil before the first run. Open counts the open findings of its sources and
-	// declarations.
+	// LastRun is the last run, or nil before the first. Its Open is the number of open findings of its
+	// sources and declarations.
 	LastRun *model.Run     `json:"last_run,omitempty"`
 	Open    *model.Summary `json:"open,omitempty"`
-	// Receivers are the notification receivers; never null.
+	// Receivers are the notification receivers. It is never nil.
 	Receivers []model.ReceiverStatus `json:"receivers"`
-	// Ending are decisions in force that end within a week, the first to end first; never null.
+	// Ending are the active decisions that end within a week, in order of their end. It is never nil.
 	Ending     []model.DecisionStatus `json:"ending"`
 	StoreBytes int64                  `json:"store_bytes"`
-	// Box is the restrictions of the process in which foreign input is expanded; nil if not known.
+	// Box describes the restrictions of the sandbox process that expands untrusted input. It is nil if they
+	// are unknown.
 	Box *box.Report `json:"box,omitempty"`
-	// Audit is the state of the audit log; nil if it is not available.
+	// Audit is the state of the audit log, or nil if it is not available.
 	Audit *AuditState `json:"audit,omitempty"`
-	// Actions counts actions and what holds them; nil if there are no rules for actions and no actions.
+	// Actions contains the numbers of actions and of their obstacles. It is nil if there are no rules for
+	// actions and no actions.
 	Actions *ActionCounts `json:"actions,omitempty"`
 }
 
-// ActionCounts counts the actions that are not over, the findings for which driftd proposed nothing after the last scan
-// although a rule allows it, the rules that are stopped, and the freezes that hold.
+// ActionCounts contains the number of open actions, of findings for which driftd proposed no action after
+// the last scan although a rule matches them, of stopped rules, and of freezes in effect.
 type ActionCounts struct {
 	Open    int `json:"open"`
 	Held    int `json:"held"`
@@ -131,13 +134,13 @@ func (a API) ending() ([]model.DecisionStatus, error) {
 	return ending, nil
 }
 
-// Mend is the advice for a receiver that is stopped.
+// Mend is the advice for a receiver that has stopped.
 const Mend = "fix it, then reload driftd (SIGHUP) or restart it"
 
 // maxEnding bounds the number of shown decisions that end soon.
 const maxEnding = 10
 
-// EndingNext returns the decisions that end first, and how many more end soon.
+// EndingNext returns the decisions that end first, and the number of others that end soon.
 func (s *Status) EndingNext() (next []model.DecisionStatus, more int) {
 	n := min(len(s.Ending), maxEnding)
 	return s.Ending[:n], len(s.Ending) - n

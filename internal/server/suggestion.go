@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// An Imports returns the Terraform import block of a live resource, and the provider of its type;
-// "" if no mapping table has one.
+// An Imports returns the Terraform import block of a live resource, and the provider of its type. Both are
+// "" if no mapping table has the type.
 type Imports func(ref model.Ref, place, name string) (block, provider string)
 
 func (a API) suggestion(r *http.Request) (any, error) {
@@ -24,7 +24,7 @@ func (a API) suggestion(r *http.Request) (any, error) {
 	return a.Suggest(&finding)
 }
 
-// Suggest returns what can be done about a finding of the store.
+// Suggest returns the suggestion for a finding of the store.
 func (a API) Suggest(f *model.Finding) (s remedy.Suggestion, err error) {
 	facts := remedy.Facts{}
 	if facts.Declared, facts.Planned, err = a.declaredAs(f); err != nil {

@@ -28,7 +28,7 @@ func (a API) sendHealth(w http.ResponseWriter, r *http.Request) {
 	a.reply(w, r, health, err)
 }
 
-// Verify makes the daemon verify its store.
+// Verify makes the daemon verify its store, and returns the result.
 func (c *Client) Verify(ctx context.Context) (health store.Health, err error) {
 	err = c.do(ctx, http.MethodGet, "verify", nil, &health)
 	if err == nil && health.Damages == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// CheckWebConfig validates a file that configures TLS and passwords, in the format of Prometheus
-// exporters. It returns nil for "".
+// CheckWebConfig returns an error if a file that configures TLS and passwords is invalid. Its format is
+// that of Prometheus exporters. For "", CheckWebConfig returns nil.
 func CheckWebConfig(file string) error {
 	if err := web.Validate(file); err != nil {
 		// The parser's quotations may contain a password.
@@ -23,9 +23,9 @@ func CheckWebConfig(file string) error {
 	return nil
 }
 
-// Vouched returns a function that returns the visitor whom a server with such a file has
-// authenticated: the user of a password, or the common name of a client's certificate. It reads the
-// file at each request, as the server does.
+// Vouched returns a function that returns the visitor whom a server with this web configuration file has
+// authenticated: the user of a password, or the common name of a client certificate. Like the server, the
+// function reads the file at each request. Vouched returns nil for "".
 func Vouched(file string) func(*http.Request) (string, access.Via) {
 	if file == "" {
 		return nil
