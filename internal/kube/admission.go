@@ -31,7 +31,7 @@ type admitters struct {
 	labels map[string]model.Value
 }
 
-// add adds the object if it changes others at admission.
+// add adds the object if it changes other objects at admission.
 func (a *admitters) add(r *model.Resource) {
 	var rules []admissionRule
 	spec := r.Value.At("spec")
@@ -76,8 +76,8 @@ func resourceRules(list, namespaces model.Value) []admissionRule {
 	return rules
 }
 
-// kyvernoRules returns the mutating rules of a Kyverno policy. A rule for pods also
-// applies to the objects that create pods.
+// kyvernoRules returns the mutating rules of a Kyverno policy. A rule for pods also applies to the
+// objects that create pods.
 func kyvernoRules(spec model.Value) []admissionRule {
 	var rules []admissionRule
 	for _, rule := range spec.At("rules").Items() {
@@ -110,9 +110,9 @@ func lowered(list model.Value) []string {
 	return all
 }
 
-// of returns the admitters of objects of a kind in a place, sorted. The API server
-// calls no webhook for a webhook configuration or a policy. Callers must not modify
-// the result.
+// of returns the admitters of objects of a kind in a place, sorted. It returns none for webhook
+// configurations and policies, for which the API server calls no webhook. The caller must not
+// modify the result.
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 func (a *admitters) of(kind, place string) []model.Ref {
 	if len(a.all) == 0 || strings.HasSuffix(kind, ".admissionregistration.k8s.io") {
@@ -147,8 +147,8 @@ func (a *admitters) matches(m *admitter, kind, place string) bool {
 	})
 }
 
-// selects reports whether a label selector may select a namespace. It returns true for
-// a namespace that was not read, and for objects outside of namespaces.
+// selects reports whether a label selector may select a namespace. It returns true for a namespace
+// that was not read, and for objects outside of namespaces.
 func (a *admitters) selects(selector model.Value, place string) bool {
 	labels, read := a.labels[place]
 	if place == "" || !read {

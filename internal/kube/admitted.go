@@ -6,9 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// withoutAdmitted removes the elements that the API server itself adds to lists that are
-// replaced as a whole, and that have no owners: the two tolerations of every pod, the
-// taints that follow a node's conditions, the token of a service account.
+// withoutAdmitted removes the elements that the API server itself adds to lists which are replaced
+// as a whole and have no owners: the two tolerations of every pod, the taints that follow a node's
+// conditions, and the token of a service account.
 func withoutAdmitted(kind string, object model.Value) model.Value {
 	switch kind {
 	case "kubernetes/Pod":

@@ -12,7 +12,7 @@ import (
 // viaArgoCD is Actor.Via of the user in the status of an Application.
 const viaArgoCD = "Argo CD"
 
-// argoSeverities are the severities of the checks of Applications.
+// argoSeverities returns the severities of the checks of Applications.
 func argoSeverities() map[string]model.Severity {
 	return map[string]model.Severity{
 		"argocd/auto-sync-off":       model.Low,
@@ -65,8 +65,8 @@ func (a *applicationChecks) isAutomated() bool {
 
 const skipReconcile = "argocd.argoproj.io/skip-reconcile"
 
-// automation checks that automatic synchronization was not turned off. An Application that was
-// never synced automatically is one that people sync.
+// automation checks that automatic synchronization was not turned off. It ignores an Application
+// that was never synchronized automatically, since people synchronize it.
 func (a *applicationChecks) automation() {
 	synced := append(slices.Clone(a.status.At("history").Items()), a.status.At("operationState", "operation"))
 	wasAutomated := slices.ContainsFunc(synced, func(s model.Value) bool { return s.At("initiatedBy", "automated").Text() == "true" })
@@ -119,7 +119,7 @@ func (a *applicationChecks) initiator() (who model.Actor, isUser bool) {
 	return userOf(by, last.At("deployedAt")), recorded && by.At("automated").Text() != "true"
 }
 
-// operation checks the last operation: who began it, and what it applied.
+// operation checks the last operation: the actor that began it, and the changes that it applied.
 func (a *applicationChecks) operation() {
 	who, isUser := a.initiator()
 	if !isUser {
@@ -191,7 +191,7 @@ func overridePaths() [][]string {
 }
 
 // overrides checks that the parameters of the source were written by the writer of the source
-// itself. A parameter that another one wrote is not in the manifest of the Application.
+// itself. A parameter with another writer is not in the manifest of the Application.
 func (a *applicationChecks) overrides() {
 	list, err := owners("", a.app.At("metadata", "managedFields"))
 	if err != nil {
@@ -219,7 +219,7 @@ func (a *applicationChecks) overrides() {
 	}
 }
 
-// state checks what Argo CD reports.
+// state checks the state that Argo CD reports.
 func (a *applicationChecks) state() {
 	nobody := model.UnknownActor("the status of an Application has no author")
 	var kinds []string
@@ -250,8 +250,8 @@ func broad() []string {
 	return []string{"", "/", "/spec", "/data", "/rules", "/metadata", ".", ".spec", ".data", ".rules", ".metadata", ".[]", "..", ".spec[]", ".spec.template", "/spec/template"}
 }
 
-// ignored checks that no rule makes Argo CD ignore whole objects, or everything that a writer of
-// some name wrote: each client chooses its name.
+// ignored checks that no rule makes Argo CD ignore whole objects, or all fields of a writer with
+// some name, since each client chooses its name.
 func (a *applicationChecks) ignored() {
 	for i, rule := range a.spec.At("ignoreDifferences").Items() {
 		which := orAny(rule.At("kind").Str())

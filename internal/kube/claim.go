@@ -10,23 +10,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ClaimOptions are the parts of a claim that are not in its manifest.
+// ClaimOptions contains the parts of a claim that are not in its manifest, and options for reading
+// it.
 type ClaimOptions struct {
 	Declaration      string
 	Address          string
 	DefaultNamespace string
-	// RequiredNamespace is the only namespace that a manifest may name, as with
-	// kubectl apply --namespace; "" allows any. A claim on another is unchecked.
+	// RequiredNamespace is the only namespace that a manifest may name, as with kubectl apply
+	// --namespace; "" allows any. A claim in another namespace is unchecked.
 	RequiredNamespace string
 	Sealer            model.Sealer
-	// Plain leaves secrets as they are.
+	// Plain reports whether secrets are left as they are instead of being sealed.
 	Plain bool
-	// Kinds that are known, by name: Builtin's, and those that the declaration
-	// itself defines (KindsFromCRD).
+	// Kinds maps the names of known kinds to the kinds: those of Builtin, and those that the
+	// declaration itself defines (KindsFromCRD).
 	Kinds map[string]*model.Kind
 }
 
-// SchemaOf returns the schema of a kind; nil if it is not known.
+// SchemaOf returns the schema of a kind; nil if the kind is unknown.
 func (o *ClaimOptions) SchemaOf(kind string) *model.Schema {
 	if known := o.Kinds[kind]; known != nil {
 		return known.Schema
@@ -34,11 +35,10 @@ func (o *ClaimOptions) SchemaOf(kind string) *model.Schema {
 	return nil
 }
 
-// ErrUnrendered is the error of a manifest that names its object by a template.
+// ErrUnrendered is returned for a manifest whose name is a template.
 var ErrUnrendered = errors.New("is named by a template that was not rendered: declare what the template renders to")
 
-// Unrendered reports whether a name is a template's, as of Helm or of Flux'
-// substitutions.
+// Unrendered reports whether name contains a template, as of Helm or of Flux substitutions.
 func Unrendered(name string) bool {
 	return strings.Contains(name, "{{") || strings.Contains(name, "${")
 }
@@ -50,8 +50,9 @@ func isHook(object model.Value) bool {
 	return annotations.At("helm.sh/hook").Str() != "" || annotations.At("argocd.argoproj.io/hook").Str() != ""
 }
 
-// NewClaim turns a manifest into a claim. Secrets are sealed, unless o.Plain is set; a SOPS-encrypted
-// document gives an unchecked claim.
+// NewClaim converts a manifest to a claim. It seals secrets, unless o.Plain is set. The claim of a
+// document that SOPS encrypted is unchecked. NewClaim returns ErrNotObject if the manifest has no
+// apiVersion, kind or name, and ErrUnrendered if its name is a template.
 func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	id, err := identify(object)
 	switch {
@@ -114,8 +115,8 @@ func (o *ClaimOptions) value(kind string, object model.Value) model.Value {
 	return seal(kind, v, o.Sealer)
 }
 
-// upgrade rewrites a manifest of an old version whose kind is read in a newer
-// one: autoscaling/v1 is served from v2.
+// upgrade converts a manifest of an old version whose kind is read in a newer one. For example,
+// autoscaling/v1 is read as v2.
 func upgrade(object model.Value) (upgraded model.Value, apiVersion string) {
 	apiVersion = object.At("apiVersion").Str()
 	if object.At("kind").Str() != "HorizontalPodAutoscaler" || apiVersion != "autoscaling/v1" {
@@ -134,8 +135,8 @@ func upgrade(object model.Value) (upgraded model.Value, apiVersion string) {
 	return object, current
 }
 
-// RelateClaims fills in what depends on other claims of the declaration: the
-// fields that a declared autoscaler decides. It sorts the claims.
+// RelateClaims sorts the claims of a declaration and sets the parts of each that depend on others:
+// the fields that a declared autoscaler determines.
 func RelateClaims(claims []model.Claim) {
 	slices.SortStableFunc(claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))

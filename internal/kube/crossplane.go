@@ -24,8 +24,8 @@ func crossplaneSeverities() map[string]model.Severity {
 
 const pausedAnnotation = "crossplane.io/paused"
 
-// crossplaneViolations returns the checks that a managed resource of Crossplane fails. It is known
-// by its shape: a custom resource with spec.forProvider and the conditions of Crossplane, or
+// crossplaneViolations returns the checks that a managed resource of Crossplane fails. A managed
+// resource is a custom resource with spec.forProvider and the conditions of Crossplane, or with
 // status.atProvider. https://docs.crossplane.io/latest/managed-resources/managed-resources/
 func crossplaneViolations(kind string, whole model.Value) []model.Violation {
 	spec, status := whole.At("spec"), whole.At("status")
@@ -65,8 +65,8 @@ func (c *crossplaneChecks) fails(check, path string, who model.Actor, format str
 	c.found = append(c.found, model.Violation{Check: check, Severity: crossplaneSeverities()[check], Path: path, Actor: who, Reason: fmt.Sprintf(format, args...)})
 }
 
-// conditions checks the conditions of the provider. Their messages are left out, because they may
-// quote the answer of any API.
+// conditions checks the conditions of the provider. It omits their messages, because they may quote
+// the response of any API.
 func (c *crossplaneChecks) conditions(status model.Value) {
 	nobody := model.UnknownActor("the status has no author")
 	for _, condition := range status.At("conditions").Items() {
@@ -88,8 +88,9 @@ func (c *crossplaneChecks) conditions(status model.Value) {
 // maxDifferent bounds the fields that a reason names.
 const maxDifferent = 10
 
-// differs compares what is desired with what the provider observed. A value that the provider copied
-// from what it observed first counts as desired, with any writer: it applies that value, too.
+// differs compares the desired state with the one that the provider observed. A value that the
+// provider first copied from the observed state counts as desired, since the provider applies it,
+// too.
 func (c *crossplaneChecks) differs(desired, observed model.Value) {
 	var d providerDiff
 	d.compare([]string{"spec", "forProvider"}, desired, observed)
@@ -112,8 +113,8 @@ func (c *crossplaneChecks) differs(desired, observed model.Value) {
 // A providerDiff has the paths of the fields that differ.
 type providerDiff struct{ found []string }
 
-// compare compares the fields that both sides have. References to other objects are on the desired
-// side only.
+// compare compares the fields that both sides contain. Only the desired side contains references to
+// other objects.
 func (d *providerDiff) compare(path []string, desired, observed model.Value) {
 	if desired.Kind() != model.Map || observed.Kind() != model.Map {
 		if !sameOrContained(desired, observed) {
@@ -134,8 +135,8 @@ func (d *providerDiff) compare(path []string, desired, observed model.Value) {
 	}
 }
 
-// sameOrContained reports whether the observed value is the desired one: a number or a boolean may
-// be a text, lists may have another order, and items may have further fields.
+// sameOrContained reports whether the observed value is equivalent to the desired one. A number or
+// a boolean may be a text, lists may have another order, and items may have further fields.
 func sameOrContained(desired, observed model.Value) bool {
 	switch {
 	case desired.Kind() == model.List && observed.Kind() == model.List:

@@ -9,18 +9,18 @@ import (
 
 // An Entry lists fields that a controller writes and that no declaration sets.
 type Entry struct {
-	// Writer is a pattern for a field manager, or for a user of the audit log
+	// Writer is a pattern for a field manager, or for a user in the audit log
 	// (system:serviceaccount:NAMESPACE:NAME). "*" matches any characters.
 	Writer string
-	// Kinds are patterns for the kinds of the objects, as in findings without
-	// "kubernetes/"; empty means every kind.
+	// Kinds lists patterns for the kinds of the objects, as in findings but without "kubernetes/";
+	// empty matches every kind.
 	Kinds []string
-	// Fields are patterns for fields. Each includes the fields below it. An element of
-	// a list is written [key]. Empty means every field that is not guarded.
+	// Fields lists patterns for fields. Each pattern includes the fields below it. An element of a
+	// list is written [key]. If Fields is empty, every field that is not guarded matches.
 	Fields []string
 }
 
-// A Policy decides which fields that no declaration sets are not drift.
+// A Policy decides which fields are not drift although no declaration sets them.
 type Policy struct {
 	rows []row
 }
@@ -36,7 +36,7 @@ type row struct {
 	admission bool
 }
 
-// NewPolicy returns the shipped table with the operator's entries.
+// NewPolicy returns a policy with the built-in table and the additional entries.
 func NewPolicy(entries []Entry) *Policy {
 	rows := shippedRows()
 	for _, e := range entries {
@@ -45,8 +45,8 @@ func NewPolicy(entries []Entry) *Policy {
 	return &Policy{rows}
 }
 
-// Controller reports whether a field manager or a user of the audit log is a known
-// controller. The result is used only to name the actor and does not exempt fields.
+// Controller reports whether a field manager, or a user in the audit log, is a known controller.
+// The result is used only to name the actor and does not exempt fields.
 func (p *Policy) Controller(writer string) bool {
 	return controlPlane(writer) || slices.ContainsFunc(p.rows, func(r row) bool {
 		named := func(pattern string) bool { return pattern != "*" && glob(pattern, writer) }
@@ -54,10 +54,10 @@ func (p *Policy) Controller(writer string) bool {
 	})
 }
 
-// Exempt returns the evidence that the written field is not drift; "" if it is drift.
-// The field manager is chosen by the client. It counts only for the fields of its table
-// entry, and not if the audit log names the user. For a guarded field, it counts only
-// together with a declared webhook or policy.
+// Exempt returns the evidence that the written field is not drift; "" if it is drift. Since clients
+// choose the name of the field manager, it is evidence only for the fields of its table entry, and
+// only if the audit log does not name the user. For a guarded field, it is evidence only together
+// with a declared webhook or policy.
 func (p *Policy) Exempt(w *model.Write) string {
 	f := fieldOf(w)
 	switch {

@@ -4,10 +4,10 @@ import "slices"
 
 const serviceAccount = "system:serviceaccount:"
 
-// controlPlane reports whether a user of the audit log is part of the control plane,
-// whose writes of fields that are not guarded are never drift. Controllers that carry
-// out what other objects request (autoscaling, the aggregation of roles) are not
-// included: there the requesting object is the evidence.
+// controlPlane reports whether a user in the audit log is part of the control plane, whose writes
+// of fields that are not guarded are never drift. It returns false for controllers that carry out
+// requests of other objects (autoscaling, the aggregation of roles), for which the requesting
+// object is the evidence.
 func controlPlane(account string) bool {
 	if glob("system:node:*", account) {
 		return true

@@ -93,7 +93,7 @@ func (c *fluxChecks) suspended() {
 
 var conditionReason = regexp.MustCompile(`^[A-Za-z]{1,60}$`)
 
-// conditions checks the conditions, and whether Flux has seen the current spec.
+// conditions checks the conditions, and whether Flux has processed the current spec.
 func (c *fluxChecks) conditions() {
 	for _, condition := range c.status.At("conditions").Items() {
 		reason := condition.At("reason").Str()
@@ -206,8 +206,8 @@ func (c *fluxChecks) driftDetection() {
 // maxInventory bounds the entries of an inventory that are read.
 const maxInventory = 20_000
 
-// fluxInstalls returns the objects in the inventory of a Kustomization of Flux. One that applies to
-// another cluster has none.
+// fluxInstalls returns the objects in the inventory of a Flux Kustomization. It returns none for a
+// Kustomization that applies to another cluster.
 func fluxInstalls(whole model.Value) []model.Ref {
 	if !whole.At("spec", "kubeConfig").IsEmpty() {
 		return nil
@@ -224,7 +224,8 @@ func fluxInstalls(whole model.Value) []model.Ref {
 	return all
 }
 
-// fluxInventory returns the inventory of a Kustomization of Flux; nil for one that applies to another cluster.
+// fluxInventory returns the inventory of a Flux Kustomization; nil for one that applies to another
+// cluster.
 func fluxInventory(whole model.Value) *model.Inventory {
 	if !whole.At("spec", "kubeConfig").IsEmpty() {
 		return nil
@@ -265,8 +266,8 @@ func commitOf(revision string) string {
 	return ""
 }
 
-// inventoryRef returns the object of an ID in an inventory, namespace_name_group_kind. A colon in a name is
-// written as two underscores.
+// inventoryRef returns the object of an ID in an inventory, which has the form
+// namespace_name_group_kind. A colon in a name is encoded as two underscores.
 func inventoryRef(id string) (ref model.Ref, ok bool) {
 	namespace, rest, _ := strings.Cut(id, "_")
 	end := strings.LastIndexByte(rest, '_')

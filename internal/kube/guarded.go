@@ -78,7 +78,7 @@ func isGuarded(f field, live model.Value) bool {
 	return slices.ContainsFunc(g.fields, f.below) && !slices.ContainsFunc(g.except, f.below) && !restricts(f.plain, live)
 }
 
-// restricts reports whether a value of a security context removes rights.
+// restricts reports whether a value in a security context removes rights.
 func restricts(path []string, live model.Value) bool {
 	if len(path) == 0 || !strings.Contains(path[len(path)-1], "ecurityContext.") {
 		return false
@@ -97,8 +97,8 @@ func restricts(path []string, live model.Value) bool {
 	return false
 }
 
-// injection returns the annotation of a declared object that requests the field, a CA
-// bundle, from a controller; "" if there is none.
+// injection returns the annotation in a declared object that requests the field, a CA bundle, from
+// a controller; "" if there is none.
 func injection(f field, declared model.Value) string {
 	var marks []string
 	switch {

@@ -152,7 +152,7 @@ func (w *world) knowsRole(binding *model.Resource) bool {
 	return knownObjects().match(role) != nil
 }
 
-// holds reports whether a resource has the object's content.
+// holds reports whether a resource has the content of the object.
 func (o *knownObject) holds(r *model.Resource) bool {
 	kind, _, _ := strings.Cut(plainKind(r.Kind), ".")
 	switch kind {

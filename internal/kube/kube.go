@@ -1,6 +1,6 @@
-// Package kube interprets Kubernetes objects: their names, the fields that can drift, the
-// writers of fields, and the comparison of each kind. It sends no requests. The collector
-// and the manifests loader share it.
+// Package kube interprets Kubernetes objects: their names, the fields that can drift, the writers
+// of fields, and the comparison of each kind. It sends no requests. The collector and the loader of
+// manifests share it.
 package kube
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ErrNotObject reports that a tree lacks apiVersion, kind or metadata.name.
+// ErrNotObject is returned for a tree without apiVersion, kind or metadata.name.
 var ErrNotObject = errors.New("not a Kubernetes object")
 
-// KindName returns the kind's name in findings: "kubernetes/Deployment.apps",
+// KindName returns the name of the kind in findings, such as "kubernetes/Deployment.apps", or
 // "kubernetes/Service" for the core group.
 func KindName(apiVersion, kind string) string {
 	if group, _, ok := strings.Cut(apiVersion, "/"); ok {
@@ -44,8 +44,8 @@ func (i identity) id() string {
 	return i.namespace + "/" + i.name
 }
 
-// content returns what of an object can drift: all but its name, its status
-// and what the API server keeps for itself. metadata is always there.
+// content returns the parts of an object that can drift: all except the name, the status and the
+// fields that the API server maintains. It always contains metadata.
 func content(kind string, object model.Value) model.Value {
 	object = withAccountName(kind, withoutAdmitted(kind, object))
 	fields := make([]model.Field, 0, len(object.Fields())+1)

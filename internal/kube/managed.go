@@ -10,9 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// owners returns the entries of metadata.managedFields (FieldsV1), sorted by name,
-// subresource and time. Entries of the status subresource are left out: status is not
-// compared.
+// owners returns the entries of metadata.managedFields (FieldsV1), sorted by name, subresource and
+// time. It omits entries of the status subresource, since status is not compared.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	if len(managedFields.Items()) == 0 {
@@ -47,8 +46,9 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	return list, nil
 }
 
-// MarkOwnersRemoved sets OwnersRemoved of all resources that one live API server returned.
-// An API server returns a record of writers for every object, or for none.
+// MarkOwnersRemoved sets OwnersRemoved of the resources without owners if another one has owners.
+// All resources must come from one live API server, which returns a record of writers either for
+// every object or for none.
 func MarkOwnersRemoved(resources []model.Resource) {
 	recorded := slices.ContainsFunc(resources, func(r model.Resource) bool { return len(r.Owners) > 0 })
 	for i := range resources {
@@ -139,9 +139,9 @@ func delivers(manager string) bool {
 	})
 }
 
-// adoptStringData adds the fields that a writer owns in a Secret's stringData to those that
-// it owns in data, where the API server stores them, unless they do not exist or have
-// another owner there. The API server does not move the ownership.
+// adoptStringData adds the fields that a writer owns in a Secret's stringData to those that it owns
+// in data, where the API server stores them, unless they do not exist there or have another owner.
+// The API server does not move the ownership.
 func adoptStringData(owners []model.Owner, live model.Value) {
 	data, stringData := model.Step{Text: "data"}, model.Step{Text: "stringData"}
 	for i := range owners {

@@ -69,12 +69,11 @@ VolumeAttachment.storage.k8s.io
 VolumeAttributesClass.storage.k8s.io vac
 `
 
-// Names are the names of kinds that kubectl accepts: those of the built-in kinds, and of the
-// kinds that are added. Case is ignored.
+// Names contains the names that kubectl accepts for kinds. Names are not case-sensitive.
 type Names struct{ kinds map[string][]string }
 
-// NewNames returns the names of the built-in kinds and of others, such as those of custom
-// resources, each written as in findings. Kinds of other systems than Kubernetes are skipped.
+// NewNames returns the names of the built-in kinds and of the kinds in others, such as custom
+// resources, each written as in findings. It ignores kinds of other systems than Kubernetes.
 func NewNames(others []string) Names {
 	n := Names{map[string][]string{}}
 	for line := range strings.Lines(strings.TrimSpace(kubectlKinds)) {
@@ -107,8 +106,8 @@ func (n Names) enter(alias, full string) {
 	}
 }
 
-// Kinds returns the kinds with a name, as in "deploy", "Deployments" or "deployments.apps";
-// several if the name is ambiguous, and none if it is unknown.
+// Kinds returns the kinds with a name such as "deploy", "Deployments" or "deployments.apps". It
+// returns several kinds if the name is ambiguous, and none if it is unknown.
 func (n Names) Kinds(name string) []string { return n.kinds[strings.ToLower(name)] }
 
 // All returns all names, sorted.

@@ -52,17 +52,16 @@ var builtinKinds = sync.OnceValues(func() (map[string]*model.Kind, error) {
 	return kindsFrom(root)
 })
 
-// Builtin returns the kinds of a plain API server, with their schemas, by name. It reads the
-// embedded schemas on the first call. The map belongs to the caller; the kinds are shared
-// and must not be modified.
+// Builtin returns the built-in kinds of an API server, with their schemas, by name. It decodes the
+// embedded schemas on the first call. The caller may modify the map, but not the kinds, which are
+// shared.
 func Builtin() (map[string]*model.Kind, error) {
 	kinds, err := builtinKinds()
 	return maps.Clone(kinds), err
 }
 
-// KindsFromOpenAPI reads one group-version document of /openapi/v3 and returns
-// its kinds by name, with Namespaced, Version (as in apiVersion), Schema and
-// Severities set.
+// KindsFromOpenAPI decodes the document of one group and version of /openapi/v3 and returns its
+// kinds by name, with Namespaced, Version (as in apiVersion), Schema and Severities set.
 func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 	root, err := decode.JSON(document)
 	if err != nil {
@@ -133,8 +132,8 @@ func namespacedKinds(paths model.Value) map[string]bool {
 	return kinds
 }
 
-// KindsFromCRD returns the kinds that a CustomResourceDefinition defines, by
-// name, and none for any other object; the storage version's schema counts.
+// KindsFromCRD returns the kinds that a CustomResourceDefinition defines, by name, with the schema
+// of the storage version. It returns nil for any other object.
 func KindsFromCRD(object model.Value) map[string]*model.Kind {
 	if object.At("kind").Str() != "CustomResourceDefinition" {
 		return nil
@@ -218,7 +217,7 @@ func (r *schemaReader) definition(name string) *model.Schema {
 	return s
 }
 
-// schema reads one node; nil means that nothing is known of it.
+// schema decodes one node. It returns nil if the document defines nothing about it.
 func (r *schemaReader) schema(v model.Value) *model.Schema {
 	if parts := v.At("allOf").Items(); len(parts) == 1 {
 		return r.withDefault(r.schema(parts[0]), v.At("default"))

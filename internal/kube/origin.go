@@ -71,11 +71,10 @@ func shortName(kind, name string) string {
 	return kind + " " + name
 }
 
-// OwnerRanks is the number of ranks that OwnerRank returns, from 0 on.
+// OwnerRanks is the number of ranks. OwnerRank returns numbers from 0 to OwnerRanks-1.
 const OwnerRanks = 4
 
-// OwnerRank returns the rank of a kind. Objects have a lower rank than the objects that
-// own them.
+// OwnerRank returns the rank of a kind. Objects have a lower rank than the objects that own them.
 func OwnerRank(kind string) int {
 	switch plainKind(kind) {
 	case "Pod":

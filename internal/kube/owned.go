@@ -67,7 +67,7 @@ func newWorld(resources []model.Resource, covers func(kind, place string) bool) 
 	return w
 }
 
-// add adds a resource that shows who created others.
+// add adds a resource that is evidence of the origin of other resources.
 func (w *world) add(r *model.Resource) {
 	switch plainKind(r.Kind) {
 	case "Service", "Endpoints", "ServiceAccount", "Role." + rbacGroup, "ClusterRole." + rbacGroup:
@@ -120,7 +120,7 @@ func rulesMatchPods(rules model.Value) bool {
 
 var podResources = []string{"*", "*/*", "pods", "pods/*", "replicasets", "jobs"}
 
-// relate records who created a resource, if the snapshot shows it.
+// relate records the creator of a resource, if the snapshot contains it.
 func (w *world) relate(r *model.Resource) {
 	for _, ref := range r.Origin.Owners {
 		if r.SystemOwned == "" {
@@ -144,10 +144,10 @@ func (w *world) relate(r *model.Resource) {
 	}
 }
 
-// relateOwner records the owner of a resource if the reference counts: the owner is
-// live with that UID, and is of a kind that creates such objects. An owner of a kind in
-// the table of makers is judged itself, and the resource with it. A custom resource
-// accounts for the resource only if it is declared or automatic.
+// relateOwner records the owner of a resource if the reference is evidence: the owner is live with
+// that UID, and is of a kind that creates such objects. An owner of a kind in the table of makers
+// is judged itself, and the resource together with it. A custom resource is evidence for the
+// resource only if it is declared or automatic.
 func (w *world) relateOwner(r *model.Resource, ref model.OwnerReference) {
 	owner := w.owners[model.OwnerReference{Kind: ref.Kind, Name: ref.Name, UID: ref.UID}]
 	known := makerOf(ref.Kind, r.Kind)

@@ -33,7 +33,8 @@ func podTemplate(kind string) (path string, ok bool) {
 	return strings.Join(names[:len(names)-1], ".") + ".", true
 }
 
-// InPodTemplate reports whether a field of objects of a kind is in their pod template, or contains it.
+// InPodTemplate reports whether a field of objects of the kind is in their pod template or contains
+// it.
 func InPodTemplate(kind, path string) bool {
 	template, ok := podTemplate(kind)
 	return ok && (path == "" || strings.HasPrefix(path+".", template) || strings.HasPrefix(template, path+"."))
@@ -54,9 +55,8 @@ func containersOf(pod model.Value) []model.Value {
 	return slices.Concat(pod.At("initContainers").Items(), pod.At("containers").Items())
 }
 
-// powers returns the privileges of a pod on its node that the baseline of the pod
-// security standards forbids, sorted.
-// https://kubernetes.io/docs/concepts/security/pod-security-standards/
+// powers returns the privileges of a pod on its node that the baseline of the pod security
+// standards forbids, sorted. https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func powers(pod model.Value) []string {
 	var all []string
 	for _, name := range hostFields {
@@ -106,14 +106,14 @@ var strongCapabilities = []string{
 	"SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "SYS_TIME", "SYSLOG",
 }
 
-// Privileged reports whether r runs pods that can take over their nodes.
+// Privileged reports whether r is, or creates, a pod that can take over its node.
 func Privileged(r *model.Resource) bool { return len(powers(podSpec(r))) > 0 }
 
-// fromTemplate reports whether the pods that child runs can come from the pod template
-// of owner. If the template was written after child was created, it may have had any
-// content before, and the result is true where the controller replaces what does not
-// fit. Elsewhere, and if the template was written in the same second or at an unknown
-// time, the privileges are compared: a client can set the time, or wait for a write.
+// fromTemplate reports whether the pods that child runs can come from the pod template of owner. If
+// the template was written after child was created, its earlier content is unknown, and the result
+// is true if the controller replaces pods that do not match. Otherwise, and if the template was
+// written in the same second or at an unknown time, the privileges are compared, since a client can
+// set the time or wait for a write.
 func (w *world) fromTemplate(owner, child *model.Resource) bool {
 	have, want := podSpec(child), podSpec(owner)
 	if isDebugged(child) || isEdited(child) {

@@ -8,11 +8,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Relate fills in what depends on other objects of the same source: the fields
-// that an autoscaler decides or a Certificate adds, the webhooks and policies that
-// may change an object, and which objects made others. covers reports whether a
-// kind was fully read in a namespace. It is called once, with all resources of a
-// snapshot.
+// Relate sets the parts of resources that depend on other objects of the same source: the fields
+// that an autoscaler determines or a Certificate adds, the webhooks and policies that may change an
+// object, and the objects that created others. covers reports whether a kind was fully read in a
+// namespace. Relate must be called once, with all resources of a snapshot. It modifies the
+// resources.
 func Relate(resources []model.Resource, covers func(kind, place string) bool) {
 	given := map[string][]model.Delegation{}
 	var admission admitters
@@ -83,9 +83,9 @@ func supplies(r *model.Resource, by model.Ref, secret string, paths ...string) m
 	return map[string][]model.Delegation{secretKind + " " + r.Place + "/" + secret: list}
 }
 
-// RelateKinds completes kinds from the custom resource definitions among the resources: the
-// compatible versions, which are all served ones unless a webhook converts between them,
-// the schema if it is not known, and that it has every default.
+// RelateKinds completes kinds by the custom resource definitions among the resources. It sets the
+// compatible versions, which are all served ones unless a webhook converts between them, the schema
+// if it is unknown, and Defaulted.
 func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 	for i := range resources {
 		spec := resources[i].Value.At("spec")

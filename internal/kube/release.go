@@ -35,17 +35,17 @@ const (
 // ReleaseType is the type of the Secrets in which Helm records its releases.
 const ReleaseType = "helm.sh/release.v1"
 
-// HelmRelease is the tool in the records of releases.
+// HelmRelease is the Installation.Tool of Helm releases.
 const HelmRelease = "Helm release"
 
 // errNoRelease is why a record cannot be read. It does not quote the record, which contains the
 // values of the release.
 var errNoRelease = errors.New("it is not the record of a release: delete it if Helm does not need it")
 
-// ReadRelease returns the record of a Helm release in a Secret, or nil if the Secret contains
-// none that counts: Helm labels each revision with its status, and only the last ones are read.
-// The data of Secrets in the manifest is sealed.
-// https://github.com/helm/helm/blob/main/pkg/storage/driver/util.go
+// ReadRelease returns the record of a Helm release in a Secret, or nil if the Secret contains no
+// relevant one. Helm labels each revision with its status, and only the last revisions are
+// relevant. The data of Secrets in the manifest is sealed. If the record cannot be decoded, Unread
+// of the result is the reason. https://github.com/helm/helm/blob/main/pkg/storage/driver/util.go
 func ReadRelease(secret model.Value, sealer model.Sealer) *model.Installation {
 	metadata := secret.At("metadata")
 	if secret.At("type").Str() != ReleaseType || KindName(secret.At("apiVersion").Str(), secret.At("kind").Str()) != secretKind {
@@ -136,8 +136,9 @@ func isChartName(text string) bool {
 	return text != "" && len(text) <= 250 && strings.Trim(text, chars) == ""
 }
 
-// UnpackRelease returns the JSON of a record of a Helm release: compressed by gzip, and encoded twice.
-// The result is bounded, and the error does not quote the record.
+// UnpackRelease returns the JSON in the record of a Helm release, which is compressed by gzip and
+// encoded twice. It returns an error if the record cannot be decoded or is too large. The error
+// does not quote the record.
 func UnpackRelease(data string) ([]byte, error) {
 	outer, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -203,7 +204,8 @@ func (m *releaseManifests) add(manifest string) error {
 	return nil
 }
 
-// CutDocument cuts a stream of YAML before its next document marker.
+// CutDocument cuts a YAML stream before its next document marker. If there is none, it returns the
+// stream and "".
 func CutDocument(stream string) (document, rest string) {
 	for at := 0; ; {
 		i := strings.Index(stream[at:], "\n---")
@@ -217,7 +219,7 @@ func CutDocument(stream string) (document, rest string) {
 	}
 }
 
-// object adds an object, or those of a list, as Helm applies them.
+// object adds an object, or the objects of a list, in the form in which Helm applies them.
 func (m *releaseManifests) object(v model.Value) {
 	if items, ok := v.Get("items"); ok && strings.HasSuffix(v.At("kind").Str(), "List") {
 		for _, item := range items.Items() {
@@ -239,7 +241,7 @@ func (m *releaseManifests) object(v model.Value) {
 	m.objects = append(m.objects, model.Installed{Ref: model.Ref{Kind: kind, ID: id.id()}, Value: value})
 }
 
-// AsHelmApplies returns an object with the label that Helm sets on all objects but hooks.
+// AsHelmApplies returns the object with the label that Helm sets on all objects except hooks.
 func AsHelmApplies(v model.Value) model.Value {
 	const managedBy = "app.kubernetes.io/managed-by"
 	metadata := v.At("metadata")

@@ -10,17 +10,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ReleaseVersion and ReleaseObject are the API version and the kind of a Helm release as an
-// object. No API server has the kind: a group of custom resources has a dot in its name.
+// ReleaseVersion and ReleaseObject are the API version and the kind of a Helm release as an object.
+// No API server has this kind, since the group of a custom resource contains a dot.
 const (
 	ReleaseVersion = "helm/v1"
 	ReleaseObject  = "Release"
 )
 
-// ReleaseKind is the kind of Helm releases. They are made of the records in Secrets.
+// ReleaseKind is the kind of Helm releases, which AddReleases derives from the records in Secrets.
 const ReleaseKind = "kubernetes/Release.helm"
 
-// NewRelease returns a release as an object. Its values are those that the user gave.
+// NewRelease returns a Helm release as an object. The argument values contains the values that the
+// user set.
 func NewRelease(namespace, name string, values model.Value) model.Value {
 	return model.MapOf(
 		model.Field{Name: "apiVersion", Value: model.StringOf(ReleaseVersion)},
@@ -46,8 +47,8 @@ type revision struct {
 	record *model.Installation
 }
 
-// AddReleases adds the Helm releases to a snapshot whose Secrets have records. Relate must have
-// been called.
+// AddReleases adds the Helm releases to a snapshot whose Secrets contain records. Relate must be
+// called before it.
 func AddReleases(s *model.Snapshot) {
 	// Secrets that were not read are no kind of the snapshot.
 	s.Coverage = append(s.Coverage, releaseCoverage(s)...)
@@ -85,7 +86,7 @@ func AddReleases(s *model.Snapshot) {
 	})
 }
 
-// releaseCoverage returns the scopes in which releases were not read, because Secrets were not.
+// releaseCoverage returns the scopes in which releases were not read because Secrets were not.
 func releaseCoverage(s *model.Snapshot) []model.Coverage {
 	var all []model.Coverage
 	found := false
@@ -127,8 +128,8 @@ func releaseMadeBy(r *model.Resource) string {
 	return ""
 }
 
-// newRelease returns a release by its revisions; nil if none of them counts. unread is set if
-// one that counts could not be read.
+// newRelease returns a release according to its revisions, or nil if none is relevant. unread is
+// set if a relevant one could not be read.
 func newRelease(s *model.Snapshot, id string, revisions []revision) (release *model.Resource, unread *model.Unread) {
 	last, deployed := choose(revisions)
 	if last == nil {
@@ -163,7 +164,7 @@ func newRelease(s *model.Snapshot, id string, revisions []revision) (release *mo
 // waits for five minutes by default.
 const stuckAfter = 15 * time.Minute
 
-// releaseViolations returns the failed check of a release by its last revision.
+// releaseViolations returns the failed check of a release according to its last revision.
 func releaseViolations(s *model.Snapshot, last *revision) []model.Violation {
 	status := model.StringOf(last.record.Status)
 	v := model.Violation{Severity: model.Medium, Path: "status", Value: &status, Actor: last.secret.LastWriter()}
@@ -226,8 +227,8 @@ func namedIn(s *model.Snapshot, objects []model.Installed) []model.Installed {
 	return named.Objects
 }
 
-// doubted returns the objects of a deployed revision, and those of a later one that may have been
-// applied in part: an object has the value of either.
+// doubted returns the objects of a deployed revision together with those of a later one that may
+// have been partly applied. Each object has the value of one of the two.
 func doubted(objects, later []model.Installed) []model.Installed {
 	next := model.Installation{Objects: later}
 	for i := range objects {

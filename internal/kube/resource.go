@@ -10,8 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// NewResource turns a live object, as the API server (or kubectl get -o yaml
-// --show-managed-fields) gives it, into a resource. Secrets are sealed.
+// NewResource converts a live object, in the form in which the API server or kubectl get -o yaml
+// --show-managed-fields returns it, to a resource. It seals Secrets. It returns ErrNotObject if the
+// object has no apiVersion, kind or name.
 func NewResource(source string, object model.Value, sealer model.Sealer) (model.Resource, error) {
 	object, _ = upgrade(object)
 	id, err := identify(object)

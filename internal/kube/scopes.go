@@ -30,18 +30,18 @@ func isShared(namespace string) bool {
 	})
 }
 
-// Governance holds the namespaces that a declaration governs.
+// A Governance contains the namespaces that a declaration governs.
 type Governance struct {
-	// Scopes are the governed namespaces, sorted.
+	// Scopes lists the governed namespaces, sorted.
 	Scopes []model.Scope
-	// Shared are the namespaces into which the declaration puts objects and which it
-	// does not govern because they are shared; sorted.
+	// Shared lists the namespaces into which the declaration puts objects but which it does not
+	// govern, because they are shared. It is sorted.
 	Shared []string
 }
 
-// Governed returns the namespaces that a declaration governs: those that it declares or
-// lists, and those into which it puts an object, unless they are shared. places are
-// further namespaces into which it puts objects that are not among the claims.
+// Governed returns the namespaces that a declaration governs: those that it declares or lists, and
+// those into which it puts an object, unless they are shared. The argument places contains further
+// namespaces into which it puts objects that are not among the claims.
 func Governed(claims []model.Claim, places, listed []string) Governance {
 	governed, used := map[string]bool{}, map[string]bool{}
 	for _, name := range listed {

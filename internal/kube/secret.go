@@ -35,8 +35,9 @@ func hasReference(kind string, object model.Value) bool {
 	})
 }
 
-// seal replaces the data of a Secret by digests of the decoded values, and the texts in the values of
-// a Helm release, whose record is in a Secret. Package secret finds the secrets of other objects.
+// seal replaces the data of a Secret by digests of the decoded values, and the texts in the values
+// of a Helm release, whose record is in a Secret. Package secret finds the secrets in other
+// objects.
 func seal(kind string, content model.Value, sealer model.Sealer) model.Value {
 	if kind == ReleaseKind {
 		return content.With("values", sealTexts(content.At("values"), sealer))
@@ -71,7 +72,7 @@ func sealData(v model.Value, sealer model.Sealer) model.Value {
 	return sealer.Seal(string(plain))
 }
 
-// sealTexts replaces all texts that are not empty by digests. Numbers and booleans stay.
+// sealTexts replaces all texts that are not empty by digests. Numbers and booleans remain.
 func sealTexts(v model.Value, sealer model.Sealer) model.Value {
 	switch v.Kind() {
 	case model.String:

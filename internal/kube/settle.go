@@ -13,8 +13,9 @@ const observedWithin = 2 * time.Minute
 // worksWithin is the time that Flux has to reconcile an object. Each step of a reconciliation begins it again.
 const worksWithin = time.Hour
 
-// SettleChecks removes the violations of a snapshot that another object causes, which has its own, and those of
-// objects that were changed a moment ago or on which a tool is at work. These checks are undecided. The resources must be sorted.
+// SettleChecks removes violations that must not be reported now, and records their checks as
+// undecided: violations that another object with a violation causes, and those of objects that were
+// changed recently or on which a tool is working. The resources of the snapshot must be sorted.
 func SettleChecks(s *model.Snapshot) {
 	settled := map[int][]model.Violation{}
 	for i := range s.Resources {
@@ -74,8 +75,8 @@ func specChanged(s *model.Snapshot, r *model.Resource) bool {
 	})
 }
 
-// fails reports whether an object fails by itself, was not reconciled yet, or waits for one of these. Objects that only wait for each other
-// do not.
+// fails reports whether an object fails by itself, was not reconciled yet, or waits for such an
+// object. It returns false for objects that only wait for each other.
 func fails(s *model.Snapshot, ref model.Ref, seen map[model.Ref]bool) bool {
 	r := s.Find(ref)
 	if r == nil || seen[ref] {

@@ -153,9 +153,8 @@ func admission(failure string, checks ...string) []model.SeverityRule {
 	return append(rules, lost, model.SeverityRule{Verdicts: appeared, Severity: model.High, Reason: admits})
 }
 
-// configSeverities rates ConfigMaps in which well-known tools keep who may do what, or
-// where names lead.
-// https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/
+// configSeverities rates ConfigMaps in which well-known tools store access rights or the targets of
+// names. https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/
 // https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
 func configSeverities() []model.SeverityRule {
 	var rules []model.SeverityRule

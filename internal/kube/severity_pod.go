@@ -19,7 +19,7 @@ const (
 	byHand    = "a shell started by hand"
 )
 
-// podSeverities rates drift of a kind that runs pods, whose specification is at path.
+// podSeverities rates drift of a kind that runs pods. path is the path of the pod specification.
 func podSeverities(kind string, path []string) []model.SeverityRule {
 	spec := strings.Join(path, ".") + "."
 	rules := powerSeverities(takeoverPowers(spec), model.SeverityRule{Verdicts: brought, Severity: model.Critical, Reason: takesNode})

@@ -10,10 +10,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// systemOwned returns why no declaration is expected to declare an object, as far as its
-// kind, name and content together show that; "" otherwise. Any writer of the object can set
-// labels, annotations and owner references: none of them is sufficient. object is the
-// resource as it was read.
+// systemOwned returns the reason why no declaration is expected to declare an object, as far as its
+// kind, name and content together prove it; "" otherwise. Labels, annotations and owner references
+// are not sufficient, since any writer of the object can set them. object is the resource as it was
+// read.
 func systemOwned(r *model.Resource, object model.Value) string {
 	if reason := recordKinds[plainKind(r.Kind)]; reason != "" {
 		return reason
@@ -100,8 +100,8 @@ func systemAccount(r *model.Resource) string {
 	return ""
 }
 
-// isBareAccount reports whether a service account has only the fields that the cluster
-// sets. The role of a cloud in an annotation, or a pull secret, is an edit.
+// isBareAccount reports whether a service account has only the fields that the cluster sets. A
+// cloud role in an annotation, or a pull secret, is an edit.
 func isBareAccount(r *model.Resource) bool {
 	for _, f := range r.Value.Fields() {
 		switch {

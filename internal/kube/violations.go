@@ -69,8 +69,8 @@ func fieldSteps(path ...string) []model.Step {
 	return steps
 }
 
-// writerOf returns the last writer of a field according to managedFields. A client chooses the
-// name, so that it is likely at best.
+// writerOf returns the last writer of a field according to managedFields. The confidence is at most
+// Likely, since clients choose the name.
 func writerOf(whole model.Value, path ...string) model.Actor {
 	steps := fieldSteps(path...)
 	list, err := owners("", whole.At("metadata", "managedFields"))

@@ -14,9 +14,8 @@ const (
 	admissionGroup     = "admissionregistration.k8s.io"
 )
 
-// watches returns a function for a kind. The function returns why an object is watched
-// outside of the governed namespaces, or "". watches returns nil for kinds that are not
-// watched.
+// watches returns a function that returns the reason why an object of the kind is watched outside
+// of the governed namespaces, or "". It returns nil for kinds that are not watched.
 func watches(kind string) func(object model.Value) string {
 	_, name, _ := strings.Cut(kind, "/")
 	switch name {

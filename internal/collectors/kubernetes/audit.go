@@ -16,7 +16,7 @@ import (
 // maxRefresh bounds how long a snapshot waits for new lines of the audit log.
 const maxRefresh = time.Second
 
-// newAudit returns the audit log of the settings, or nil if they have none.
+// newAudit returns the audit log according to the settings, or nil if they contain none.
 func (c *cluster) newAudit() *audit.Log {
 	if c.config.AuditLog == "" && c.config.AuditWebhook == nil {
 		return nil
@@ -61,7 +61,7 @@ func (c *cluster) writerUnknown() string {
 	return "the audit log has no event of the deletion: it was more than " + since + " ago (audit_since), or the audit policy omits it"
 }
 
-// noisyKind returns the name of a kind whose objects are written continuously, and that
+// noisyKind returns the name of a kind whose objects are written continuously and that
 // exclude_kinds usually excludes; "" for other kinds.
 func noisyKind(r audit.Resource) string {
 	switch r {
@@ -79,8 +79,8 @@ func noisyKind(r audit.Resource) string {
 	return ""
 }
 
-// Hook returns the handler of the API server's audit webhook, or nil if the settings have
-// none.
+// Hook implements collectors.Listener. It returns the handler of the API server's audit webhook, or
+// nil if the settings do not enable it.
 func (c *cluster) Hook() http.Handler {
 	if c.audit == nil {
 		return nil
@@ -105,8 +105,8 @@ func isByPerson(t model.AuditEvent) bool {
 	return t.Action == model.Created && (!byController || strings.Contains(t.Actor.Name, " (by "))
 }
 
-// withAuditEvents returns the snapshot with the audit events and users that the audit log
-// has now. Events that arrive later are in a later snapshot.
+// withAuditEvents returns the snapshot with the audit events and users that the audit log contains
+// at present. Later events are added to later snapshots.
 func (c *cluster) withAuditEvents(ctx context.Context, s model.Snapshot, k *catalog) model.Snapshot {
 	c.refreshAudit(ctx, maxRefresh)
 	s.Kinds = withWriterUnknown(s.Kinds, c.writerUnknown())

@@ -38,7 +38,7 @@ func (c cache) put(address string, data []byte) error {
 	return atomicfile.Write(c.file(address), data)
 }
 
-// keep removes all documents except those of the given addresses.
+// keep removes all documents except those with the given addresses.
 func (c cache) keep(addresses map[string]bool) {
 	if c == "" {
 		return

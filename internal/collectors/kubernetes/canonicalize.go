@@ -21,9 +21,10 @@ import (
 // fieldManager is the field manager of the dry runs.
 const fieldManager = "driftd"
 
-// Canonicalize returns the claims as a dry-run server-side apply would store them, if the
-// settings enable it. Changes by webhooks and conversions are then not drift. Claims with
-// secrets keep their values, because driftd only has digests of the secrets.
+// Canonicalize implements collectors.Canonicalizer. If the settings enable it, it returns the
+// claims as a dry-run server-side apply would store them, so that changes by webhooks and
+// conversions are not drift. Claims with secrets keep their values, because driftd has only digests
+// of the secrets.
 func (c *cluster) Canonicalize(ctx context.Context, claims []model.Claim) ([]model.Claim, error) {
 	if c.config.Canonicalize != DryRun {
 		return claims, nil

@@ -9,9 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 )
 
-// Config configures a kubernetes source. Kubeconfig and Context, InCluster, or
-// Server select the API server. Without them, it is that of the user's kubeconfig, as with
-// kubectl.
+// Config configures a kubernetes source. Kubeconfig and Context, InCluster, or Server select the
+// API server. Without them, it is that of the user's kubeconfig, as with kubectl.
 type Config struct {
 	// Kubeconfig is a kubeconfig file; by default $KUBECONFIG, then ~/.kube/config.
 	Kubeconfig string `mapstructure:"kubeconfig" path:"true"`
@@ -21,17 +20,18 @@ type Config struct {
 	InCluster bool `mapstructure:"in_cluster"`
 	// Server is the address of the API server, instead of a kubeconfig.
 	Server string `mapstructure:"server"`
-	// CAFile holds the certificate authorities for Server; by default those of the system.
+	// CAFile is the file with the certificate authorities for Server; by default those of the
+	// system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// TokenFile holds the token for Server, such as that of a service account.
+	// TokenFile is the file with the token for Server, such as that of a service account.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// Dump is an output file of "kubectl get -o yaml" or "-o json". It is read instead of
-	// an API server.
+	// Dump is an output file of "kubectl get -o yaml" or "-o json". It is read instead of an API
+	// server.
 	Dump string `mapstructure:"dump" path:"true"`
-	// DumpComplete reports that the dump has all objects of the cluster, so that objects
-	// that it lacks count as absent.
+	// DumpComplete declares that the dump contains all objects of the cluster, so that objects that
+	// it lacks count as absent.
 	DumpComplete bool `mapstructure:"dump_complete"`
-	// Namespaces are the namespaces that are read; by default all.
+	// Namespaces are the namespaces to read; by default all.
 	Namespaces []string `mapstructure:"namespaces"`
 	// TryNamespaces are the namespaces in which a kind is listed if listing it in all
 	// namespaces is forbidden.
@@ -43,7 +43,7 @@ type Config struct {
 	PageSize int `mapstructure:"page_size"`
 	// Concurrency is the maximum number of concurrent requests.
 	Concurrency int `mapstructure:"concurrency"`
-	// Timeout bounds each request including its answer.
+	// Timeout limits each request, including its response.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// QPS limits the requests per second.
 	QPS float64 `mapstructure:"qps"`
@@ -52,25 +52,25 @@ type Config struct {
 	// Canonicalize is "dry-run" to send declared objects through a server-side dry-run apply
 	// before they are compared.
 	Canonicalize string `mapstructure:"canonicalize"`
-	// AuditLog is the API server's audit log, a file of JSON lines.
+	// AuditLog is the audit log of the API server, a file of JSON lines.
 	AuditLog string `mapstructure:"audit_log" path:"true"`
-	// AuditWebhook receives events of the API server's audit webhook.
+	// AuditWebhook enables receiving events from the audit webhook of the API server.
 	AuditWebhook *AuditWebhook `mapstructure:"audit_webhook"`
 	// AuditSince is how long the writes in the audit log are kept.
 	AuditSince time.Duration `mapstructure:"audit_since"`
-	// MaxObjectSize bounds one object, in bytes.
+	// MaxObjectSize is the maximum size of one object, in bytes.
 	MaxObjectSize int64 `mapstructure:"max_object_size"`
-	// MaxPageSize bounds one answer, in bytes.
+	// MaxPageSize is the maximum size of one response, in bytes.
 	MaxPageSize int64 `mapstructure:"max_page_size"`
 }
 
-// An AuditWebhook is the authentication of the API server as the sender of audit events.
+// AuditWebhook configures how the API server authenticates as the sender of audit events.
 type AuditWebhook struct {
-	// TokenFile holds the token that the API server sends. It is required.
+	// TokenFile is the file with the token that the API server sends. It is required.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 }
 
-// DryRun is the value of Config.Canonicalize that enables it.
+// DryRun is the value of Config.Canonicalize that enables canonicalization.
 const DryRun = "dry-run"
 
 // Defaults returns the default settings.
@@ -87,7 +87,8 @@ func Defaults() Config {
 	}
 }
 
-// DefaultExcludeKinds returns the kinds that are not declared and change continuously.
+// DefaultExcludeKinds returns the default of Config.ExcludeKinds: kinds that are not declared and
+// whose objects change continuously.
 func DefaultExcludeKinds() []string {
 	return []string{
 		"Event", "Event.events.k8s.io",
@@ -172,8 +173,8 @@ func (c Config) checkNames() error {
 	return nil
 }
 
-// CheckNamespace returns an error for a name that is not a label of RFC 1123, as names of
-// namespaces are.
+// CheckNamespace returns an error if name is not a valid name of a namespace, which is a label of
+// RFC 1123.
 func CheckNamespace(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	if len(name) > 63 || strings.Trim(name, letters+"-") != "" || name != strings.Trim(name, "-") || name == "" {

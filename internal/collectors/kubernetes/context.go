@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/kubeapi"
 )
 
-// A Context is a context of a kubeconfig.
+// A Context is a context in a kubeconfig.
 type Context struct {
 	Name string
 	// Namespace is the default namespace of the context, or "".
@@ -19,7 +19,8 @@ type Context struct {
 	File string
 }
 
-// Contexts returns the contexts of a kubeconfig, sorted by name, and the name of the current one. It runs no credential plugin, and
+// Contexts returns the contexts in a kubeconfig, sorted by name, and the name of the current one.
+// If kubeconfig is "", it reads the default one, as kubectl does. It runs no credential plugin and
 // connects to no cluster.
 func Contexts(kubeconfig string) (all []Context, current string, err error) {
 	config, err := kubeapi.LoadingRules(kubeconfig).Load()
@@ -34,8 +35,8 @@ func Contexts(kubeconfig string) (all []Context, current string, err error) {
 	return all, config.CurrentContext, nil
 }
 
-// FindContext returns the named context of a kubeconfig, or its current context if the
-// name is "". An error names the file and the next step.
+// FindContext returns the named context in a kubeconfig, or the current one if the name is "". It
+// returns an error with the file and the next step if there is no such context.
 func FindContext(kubeconfig, context string) (Context, error) {
 	all, current, err := Contexts(kubeconfig)
 	if err != nil {

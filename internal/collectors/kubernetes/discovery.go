@@ -105,7 +105,7 @@ func discover(ctx context.Context, c *client) (*catalog, error) {
 	return newCatalog(all), nil
 }
 
-// newCatalog returns a catalog with each kind in the first version that can be listed. The
+// newCatalog returns a catalog that contains each kind in the first version that can be listed. The
 // versions must be in the server's order of preference.
 func newCatalog(all []served) *catalog {
 	c := &catalog{failed: map[string]string{}}
@@ -234,8 +234,8 @@ func (d *discovery) groupVersions() []served {
 	return all
 }
 
-// discoverEach requests each version of each group. It records a failure as the fault of the
-// version, and returns an error only if all requests fail.
+// discoverEach requests each version of each group. It records a failure in the version concerned,
+// and returns an error only if all requests fail.
 func discoverEach(ctx context.Context, c *client, all []served) ([]served, error) {
 	if err := budget.Take(ctx, versionWeight*int64(len(all))); err != nil {
 		return nil, err

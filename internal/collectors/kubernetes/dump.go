@@ -30,7 +30,7 @@ type dump struct {
 	builtin func() (map[string]*model.Kind, error)
 }
 
-// Collect reads the file.
+// Collect implements collectors.Collector. It reads the file.
 func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %w", d.config.Dump, err)
@@ -65,7 +65,7 @@ func (d *dump) collect(content io.Reader, settle func(kept int64)) (model.Snapsh
 	return found.snapshot()
 }
 
-// Probe returns the coverage of the dump.
+// Probe implements collectors.Prober. It reads the whole file and returns the coverage of the dump.
 func (d *dump) Probe(ctx context.Context) (collectors.Probe, error) {
 	s, err := d.Collect(ctx)
 	if err != nil {
@@ -170,8 +170,8 @@ func (d *dumpContent) document(tree model.Value) {
 	}
 }
 
-// object adds an object, and replaces an earlier one with the same ID. It returns the
-// approximate memory use of the object, in bytes.
+// object adds an object, which replaces an earlier one with the same ID. It returns the approximate
+// memory use of the object in bytes.
 func (d *dumpContent) object(tree model.Value) (kept int64) {
 	if tree.IsNull() {
 		return 0

@@ -45,7 +45,7 @@ func statusHint(code int) string {
 	return ""
 }
 
-// reason returns why a target was not read completely, and the next step.
+// reason returns the reason why a target was not read completely, with the next step.
 func (t target) reason(err error) string {
 	path := t.path()
 	if ended := collectors.Ended(err); ended != "" {

@@ -65,7 +65,7 @@ func isDenied(err error) bool {
 	return code == http.StatusForbidden || code == http.StatusMethodNotAllowed
 }
 
-// run follows the target until ctx ends or the target cannot be followed any more.
+// run follows the target until ctx ends or the target can no longer be followed.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		recovered := f.recovered.next()
@@ -191,8 +191,8 @@ const watchTime = 5 * time.Minute
 // stableAfter is how long a stream must be open to reset the number of failures.
 const stableAfter = 5 * time.Second
 
-// watch applies the events of the target until the stream ends. It returns nil if the
-// server ended the stream regularly.
+// watch applies the events of the target until the stream ends. It returns nil if the server ended
+// the stream regularly.
 func (f *follower) watch(ctx context.Context) error {
 	lasts := time.Duration(float64(watchTime) * (1 + f.cluster.jitter()))
 	// Only the request ends with this context: events that were read are still applied.

@@ -102,8 +102,8 @@ func (h *heartbeat) report() {
 	}
 }
 
-// probe requests the server's version. Every response counts as a success, except
-// those of a gateway without a server, and a rejection of the credentials.
+// probe requests the version of the server. Every response counts as a success, except one of a
+// gateway without a server and one that rejects the credentials.
 func (h *heartbeat) probe(ctx context.Context) error {
 	client, err := h.connect()
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *heartbeat) probe(ctx context.Context) error {
 	return client.explain(err, h.cluster.now())
 }
 
-// connect returns the client of the probes.
+// connect returns the client for the probes.
 func (h *heartbeat) connect() (*client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -150,7 +150,7 @@ func (inv *inventory) hasAllKinds() bool {
 	return inv.defined == 0
 }
 
-// snapshot returns the current state, without objects that may be out of date.
+// snapshot returns the current state without objects that may be outdated.
 func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 	snap := inv.base.emptySnapshot(now)
 	if i := slices.IndexFunc(snap.Coverage, func(c model.Coverage) bool { return c.Kind == "" }); !inv.hasAllKinds() {

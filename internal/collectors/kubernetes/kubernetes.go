@@ -1,5 +1,5 @@
-// Package kubernetes reads the objects of a Kubernetes cluster from its API server, or from
-// an output file of kubectl.
+// Package kubernetes reads the objects of a Kubernetes cluster from its API server or from an
+// output file of kubectl.
 package kubernetes
 
 import (
@@ -81,8 +81,8 @@ func newCluster(env collectors.Env, config Config) *cluster {
 	return c
 }
 
-// Collect reads all kinds of the API server that can be listed. While Watch runs, the watch
-// continues from the result.
+// Collect implements collectors.Collector. It reads all kinds that the API server can list. If
+// Watch is running, it continues from the result.
 func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
 	found, err := c.scan(ctx)
 	if err != nil {

@@ -179,7 +179,7 @@ func truncated(err error) error {
 	return err
 }
 
-// finish sets the metadata of the page. Some servers write null for an empty list of items.
+// finish sets the metadata of the page. Some servers send null for an empty list of items.
 func (p *page) finish(doc *document) error {
 	kind := doc.text("kind")
 	if items := doc.field("items"); items != nil && items.Kind() == 'n' {

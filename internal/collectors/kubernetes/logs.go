@@ -18,8 +18,9 @@ var (
 	logsTo     atomic.Pointer[slog.Logger]
 )
 
-// RedirectLogs sets the logger of client-go, which logs to stderr by default. It applies to the whole process: the first call
-// must come before a source is opened.
+// RedirectLogs sets the logger for client-go, which logs to stderr by default. It applies to the
+// whole process. The first call must precede the opening of a source; later calls replace the
+// logger.
 func RedirectLogs(log *slog.Logger) {
 	logsTo.Store(log)
 	redirected.Do(func() { klog.SetSlogLogger(slog.New(forwarder{func(h slog.Handler) slog.Handler { return h }})) })

@@ -16,9 +16,9 @@ type progress struct {
 	asked   time.Time
 }
 
-// positions returns the positions of the listed targets, from the progress that of returns.
-// Only kinds that the API server stores itself have a position: their resourceVersion is the
-// revision of etcd, which never decreases. That of an aggregated API server may decrease.
+// positions returns the positions of the listed targets, based on the progress that the function of
+// returns. Only kinds that the API server itself stores have a position: their resourceVersion is
+// the revision of etcd, which never decreases. That of an aggregated API server may decrease.
 func (sc *scan) positions(of func(target) progress) []model.Position {
 	aggregated, known := sc.aggregated()
 	lineage := sc.lineage()
@@ -37,8 +37,8 @@ func (sc *scan) positions(of func(target) progress) []model.Position {
 	return all
 }
 
-// aggregated returns the groups of aggregated API servers. known is false if the list of
-// APIServices could not be read.
+// aggregated returns the groups of aggregated API servers. If the list of APIServices could not be
+// read, known is false.
 func (sc *scan) aggregated() (groups map[string]bool, known bool) {
 	groups = map[string]bool{}
 	for i := range sc.listings {

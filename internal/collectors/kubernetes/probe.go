@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// Probe returns the version of the API server, the user of the credentials, and the coverage
-// of listing one object of each kind.
+// Probe implements collectors.Prober. It returns the version of the API server, the user of the
+// credentials, and the coverage of listing one object of each kind.
 func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 	r, err := c.reader()
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *reader) first(ctx context.Context, t target) listing {
 	return listing{target: t, unreadable: p.unreadable, err: err}
 }
 
-// identity returns the user of the credentials, by a SelfSubjectReview (Kubernetes 1.28 and
+// identity returns the user of the credentials, using a SelfSubjectReview (Kubernetes 1.28 and
 // later); "unknown" if the server does not return it.
 func (r *reader) identity(ctx context.Context) string {
 	var review struct {

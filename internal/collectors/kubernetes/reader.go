@@ -25,8 +25,8 @@ type reader struct {
 	releases *releaseReader
 }
 
-// object decodes one object of a kind. It adds the fields apiVersion and kind, which items of
-// lists of built-in kinds lack.
+// object decodes one object of a kind. It adds the fields apiVersion and kind, which are missing
+// from the items in lists of built-in kinds.
 func (r *reader) object(a api, raw jsontext.Value) (model.Resource, error) {
 	tree, err := decode.JSON(raw)
 	if err != nil {
@@ -77,7 +77,7 @@ func (l label) id() string {
 	return l.Metadata.Namespace + "/" + l.Metadata.Name
 }
 
-// String returns the object's ID for messages.
+// String returns the ID of the object for messages.
 func (l label) String() string {
 	if l.Metadata.Name == "" {
 		return "an object without a name"

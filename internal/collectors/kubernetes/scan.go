@@ -38,7 +38,7 @@ type scan struct {
 	tries    int
 }
 
-// scan reads the whole API server once. An error means that nothing could be read.
+// scan reads the whole API server once. It returns an error if nothing could be read.
 func (c *cluster) scan(ctx context.Context) (*scan, error) {
 	r, err := c.reader()
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *reader) version(ctx context.Context) string {
 type lister func(context.Context, target) listing
 
 // readAll lists the kinds concurrently. It lists kinds of owners after the kinds of their
-// dependents, so that the list of an owner's kind has the owners of all listed dependents.
+// dependents, so that the list of an owner's kind contains the owners of all listed dependents.
 func (r *reader) readAll(ctx context.Context, apis []api, list lister) []listing {
 	slots := newSlots(r.config.Concurrency, apis)
 	found := make([][]listing, len(apis))
@@ -160,7 +160,7 @@ func readNamespaces(ctx context.Context, a api, namespaces []string, list lister
 	return found
 }
 
-// recheck repeats discovery if a list returned 404. The list of a kind that is no longer
+// recheck repeats discovery if a list returned status 404. The list of a kind that is no longer
 // served becomes empty and complete.
 func (r *reader) recheck(ctx context.Context, listings []listing) {
 	var now *catalog
@@ -249,8 +249,8 @@ func (sc *scan) emptySnapshot(taken time.Time) model.Snapshot {
 	}
 }
 
-// finish sorts the coverage and adds the relations between resources. It modifies the
-// resources of s.
+// finish sorts the coverage and adds the relations between resources. It modifies the resources of
+// s.
 func finish(s model.Snapshot) model.Snapshot {
 	slices.SortFunc(s.Coverage, func(a, b model.Coverage) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Place, b.Place))

@@ -71,8 +71,8 @@ func (d *document) text(name string) string {
 	return s
 }
 
-// document reads the next object. It calls item for each element of its "items"; the element
-// is valid until item returns. It returns io.EOF at the end of the stream.
+// document reads the next object. It calls item for each element of its "items"; the element is
+// valid only until item returns. It returns io.EOF at the end of the stream.
 func (s *stream) document(item func(*document, jsontext.Value)) (*document, error) {
 	s.bounds.left = s.bounds.limit
 	switch tok, err := s.dec.ReadToken(); {
@@ -174,7 +174,7 @@ type boundedReader struct {
 	err error
 }
 
-// Read implements io.Reader. It returns an objectTooLarge beyond the bound.
+// Read implements io.Reader. It returns an *objectTooLarge when the limit is exceeded.
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		b.err = &objectTooLarge{b.limit}

@@ -12,9 +12,9 @@ import (
 // served.
 const maxRescanPause = 10 * time.Minute
 
-// addUnserved adds coverage for kinds that are defined but missing in discovery, because
-// the definition was created after it or the server has just started. Their objects may
-// exist, so the coverage is incomplete.
+// addUnserved adds coverage for kinds that are defined but missing from discovery, because they
+// were defined after it or because the server has just started. Their objects may exist, so the
+// coverage is incomplete.
 func (c *cluster) addUnserved(found *scan) {
 	for _, l := range found.listings {
 		if !definesKinds(l.kind) {

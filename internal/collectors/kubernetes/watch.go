@@ -31,9 +31,9 @@ const (
 	retryTooLarge = 10 * time.Minute
 )
 
-// Watch implements collectors.Watcher. It follows the API server from the last scan. It scans
-// itself and reports the result if no scan ends within one timeout, if kinds were added or
-// removed, and after the API server was lost.
+// Watch implements collectors.Watcher. It follows the API server from the last scan. It scans by
+// itself and reports the result if no scan ends within one timeout, if kinds were added or removed,
+// and after the API server was unreachable.
 func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	w := &watch{cluster: c, monitor: &streamMonitor{log: c.env.Log, now: c.now, server: c.address}, beat: newHeartbeat(c), changed: changed, lost: lost}
@@ -98,7 +98,7 @@ func (c *cluster) lastScan() *scan {
 	return c.last
 }
 
-// awaitScan waits for the first scan, because the daemon calls Collect at its start too. It
+// awaitScan waits for the first scan, since the daemon also calls Collect when it starts. It
 // reports whether there is one.
 func (w *watch) awaitScan(ctx context.Context) bool {
 	timer := time.NewTimer(w.config.Timeout)
@@ -117,7 +117,7 @@ func (w *watch) awaitScan(ctx context.Context) bool {
 	return true
 }
 
-// rescan scans until a scan succeeds. It returns false if ctx ends before.
+// rescan scans until a scan succeeds. It returns false if ctx ends first.
 func (w *watch) rescan(ctx context.Context) bool {
 	for failures := 0; ctx.Err() == nil; failures++ {
 		found, err := w.scanOnce(ctx)
@@ -188,9 +188,9 @@ func (c *cluster) retryAfter(failures int) time.Duration {
 // An update changes the inventory. It reports whether a new snapshot is necessary.
 type update func(*inventory) bool
 
-// follow updates an inventory by one stream for each target, until ctx ends, another scan
-// replaced base, or a new scan is necessary. In the last case, current is false. An error
-// means that following is not possible. All streams are closed when follow returns.
+// follow updates an inventory with one stream for each target, until ctx ends, another scan
+// replaces base, or a new scan is necessary. In the last case, current is false. It returns an
+// error if following is not possible. All streams are closed when follow returns.
 func (w *watch) follow(ctx context.Context, base *scan) (current bool, err error) {
 	if base == nil {
 		return false, nil
@@ -226,9 +226,9 @@ func (w *watch) follow(ctx context.Context, base *scan) (current bool, err error
 	return current, err
 }
 
-// keep applies the updates to the inventory, and reports snapshots between them. It returns
-// false if kinds were added or removed, or the API server was lost. An error means that the
-// inventory exceeded the memory budget.
+// keep applies the updates to the inventory and reports snapshots between them. It returns false if
+// kinds were added or removed or the API server was lost. It returns an error if the inventory
+// exceeds the memory budget.
 func (w *watch) keep(ctx context.Context, inv *inventory, updates <-chan update) (current bool, err error) {
 	var due <-chan time.Time
 	var since time.Time

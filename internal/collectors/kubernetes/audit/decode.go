@@ -57,9 +57,9 @@ func options() json.Options {
 // errBroken does not quote the event, which may hold secrets.
 var errBroken = errors.New("not an event of audit.k8s.io")
 
-// Decode decodes one event and returns the writes of its request. It returns none if the
-// request changed nothing or the event does not name the object, and several if the
-// answer to the deletion of a collection lists the deleted objects.
+// Decode decodes one event and returns the writes of its request. It returns none if the request
+// changed nothing or the event does not name the object. It returns several if the response to the
+// deletion of a collection lists the deleted objects. The error does not quote the text.
 func Decode(text []byte) ([]Write, error) {
 	var e event
 	if err := json.Unmarshal(text, &e, options()); err != nil {
@@ -68,9 +68,9 @@ func Decode(text []byte) ([]Write, error) {
 	return e.writes(), nil
 }
 
-// DecodeList decodes an EventList of the webhook backend and calls each with the writes
-// of each event. Broken is the number of events that could not be decoded. An error means
-// that the list is truncated or not an EventList; it does not quote the text.
+// DecodeList decodes an EventList of the webhook backend and calls each with the writes of each
+// event. It returns the number of events that could not be decoded. It returns an error if the list
+// is truncated or is not an EventList; the error does not quote the text.
 func DecodeList(r io.Reader, each func([]Write)) (broken int, err error) {
 	source := &source{r: r, left: maxLine}
 	dec := jsontext.NewDecoder(source, options())
@@ -175,9 +175,9 @@ func (e *event) writes() []Write {
 	return all
 }
 
-// action returns the action of a request on the object that it names, and false if the
-// request does not change the object's declared fields: it reads, or its subresource
-// forwards to another server (proxy) or is not declared (status).
+// action returns the action of a request on the object that it names. It returns false if the
+// request does not change declared fields of the object, because it reads, or because its
+// subresource forwards to another server (proxy) or is not declared (status).
 func (e *event) action() (model.Action, bool) {
 	subresource := e.Object.Subresource
 	switch e.Verb {
@@ -244,9 +244,10 @@ func inBounds(w Write) []Write {
 // maxManager bounds a field manager, in bytes.
 const maxManager = 128
 
-// manager returns the field manager that the API server records for a request: the one in
-// its query, or the user agent up to the slash.
-// https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/create.go, managerOrUserAgent
+// manager returns the field manager that the API server records for a request: the one in the
+// query, or else the user agent up to the slash.
+// https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/create.go,
+// managerOrUserAgent
 func manager(named, agent string) string {
 	if named != "" {
 		return shown(named)

@@ -52,9 +52,9 @@ type part struct {
 	file     *os.File
 }
 
-// read calls each with each line that was added since the last call, until ctx ends; the
-// next call continues there. Long is the number of lines that were too long. If another
-// call is running, read returns at once.
+// read calls each with each line that was added since the last call, until ctx ends. The next call
+// continues from there. It returns the number of lines that were too long. If another call is
+// running, read returns immediately.
 func (f *file) read(ctx context.Context, now time.Time, each func([]byte)) (long int, err error) {
 	if !f.mu.TryLock() {
 		return 0, nil
@@ -107,7 +107,7 @@ func (f *file) beforeRotation() []part {
 	return waiting
 }
 
-// newest returns the newest parts with limit bytes in total. The oldest of them may begin
+// newest returns the newest parts, with at most limit bytes in total. The oldest of them may begin
 // in the middle of its file.
 func newest(older []part, current part, limit int64) []part {
 	all := slices.Concat(older, []part{current})
@@ -192,7 +192,7 @@ func (p *part) readCompressed(ctx context.Context, each func([]byte)) (long int,
 	return long, err
 }
 
-// unpack opens a compressed file, unless it was renamed again.
+// unpack opens a compressed file, unless it was renamed in the meantime.
 func (p *part) unpack() error {
 	log, info, err := open(p.path)
 	if err != nil {
@@ -222,7 +222,7 @@ func tailOf(r io.ReaderAt, offset int64) ([sha256.Size]byte, error) {
 	return sha256.Sum256(text), nil
 }
 
-// open opens a regular file. Other files are an error: opening a pipe could block.
+// open opens a regular file. It returns an error for other files, since opening a pipe could block.
 func open(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {

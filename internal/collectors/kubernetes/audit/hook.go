@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// receive records the events of an EventList from the webhook backend. The reason of a
-// rejection is logged; the answer has no details for unauthenticated senders. The events
-// before the end of a truncated list are kept: the API server sends them again, and the
-// index ignores repeated events.
+// receive records the events of an EventList from the webhook backend. It logs the reason of a
+// rejection; the response contains no details for unauthenticated senders. It keeps the events
+// before the end of a truncated list, since the API server sends them again and the index ignores
+// repeated events.
 func (l *Log) receive(w http.ResponseWriter, r *http.Request) {
 	if code, err := l.authenticate(r); err != nil {
 		l.warn(r.Context(), "audit events rejected", slog.Any("err", err))
@@ -43,9 +43,9 @@ var (
 	errWrongToken = errors.New("wrong token: compare the kubeconfig of --audit-webhook-config-file with audit_webhook.token_file")
 )
 
-// authenticate checks the token of a request: a bearer token, or the password of basic
-// authentication, which a reverse proxy in front of driftd may require. It returns the
-// status code of a rejection and its reason.
+// authenticate checks the token of a request, which is a bearer token, or the password of basic
+// authentication, since a reverse proxy in front of driftd may require that. It returns the status
+// code and the reason of a rejection.
 func (l *Log) authenticate(r *http.Request) (code int, err error) {
 	want, err := l.Token()
 	if err != nil {

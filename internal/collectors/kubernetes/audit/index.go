@@ -33,8 +33,8 @@ func newIndex(keep time.Duration, limit int) *index {
 	return &index{keep: keep, max: limit, order: list.New(), objects: map[Object][]*list.Element{}}
 }
 
-// add records a write, unless it is too old or recorded already: a line of the log may be
-// read twice, and the webhook repeats events.
+// add records a write, unless it is too old or already recorded. Writes can be repeated because a
+// line of the log may be read twice and the webhook repeats events.
 func (x *index) add(w Write, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

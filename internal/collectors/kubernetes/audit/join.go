@@ -12,9 +12,9 @@ import (
 // Two servers write them if an aggregated API server stores the objects.
 const maxSkew = 2 * time.Second
 
-// AddUsers returns a copy of the owners with their users, as far as the writes to the
-// object identify them unambiguously. Created is when the object was created; it ignores
-// earlier writes, which were to another object of that name. Writes must be sorted by
+// AddUsers returns a copy of the owners of an object with their users set, as far as the writes to
+// the object identify them unambiguously. created is the time at which the object was created;
+// earlier writes, to another object with the same name, are ignored. The writes must be sorted by
 // time.
 func AddUsers(owners []model.Owner, writes []Write, created time.Time) []model.Owner {
 	owners = slices.Clone(owners)
@@ -33,10 +33,10 @@ func AddUsers(owners []model.Owner, writes []Write, created time.Time) []model.O
 	return owners
 }
 
-// writeBy returns the write that set an owner's entry in managedFields. It returns nil if
-// no write matches, or if writes of several users match. The API server takes the entry's
-// time during the request, in whole seconds. For an entry without a time (kubectl scale),
-// writeBy returns the last write.
+// writeBy returns the write that set an owner's entry in managedFields. It returns nil if no write
+// matches, or if writes of several users match. The API server determines the time of the entry
+// during the request, in whole seconds. For an entry without a time (kubectl scale), writeBy
+// returns the last write.
 func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 	var during, near []*Write
 	for i := range writes {
@@ -113,9 +113,9 @@ func (w *Write) isAfter(created time.Time) bool {
 	return created.IsZero() || !w.Ended.Before(created.Add(-maxSkew))
 }
 
-// Events returns the audit events of an object, sorted by time: of a live object its
-// creation and the last edit of each writer, of another its last deletion. Created is when
-// the live object was created. Writes must be sorted by time.
+// Events returns the audit events of an object, sorted by time. For a live object, these are its
+// creation and the last edit of each writer; otherwise, its last deletion. created is the time at
+// which the live object was created. The writes must be sorted by time.
 func Events(ref model.Ref, writes []Write, live bool, created time.Time) []model.AuditEvent {
 	if !live {
 		return deletion(ref, writes)
@@ -169,7 +169,8 @@ func (w *Write) event(ref model.Ref) model.AuditEvent {
 	return t
 }
 
-// CompareEvents orders events as in a snapshot: by kind, ID and time.
+// CompareEvents orders events as in a snapshot: by kind, ID and time. It returns a negative number
+// if t sorts before u.
 func CompareEvents(t, u model.AuditEvent) int {
 	return cmp.Or(cmp.Compare(t.Kind, u.Kind), cmp.Compare(t.ID, u.ID), t.Actor.At.Compare(u.Actor.At),
 		cmp.Compare(t.Actor.Evidence, u.Actor.Evidence))

@@ -29,9 +29,9 @@ func newLines(r io.Reader, inside bool) *lines {
 	return &lines{from: bufio.NewReaderSize(r, 256<<10), inside: inside}
 }
 
-// read calls each with each complete line, until r or ctx ends; it may be called again.
-// It returns the number of bytes that need not be read again: the text after the last line
-// feed must be, unless it is already too long, because it may become a complete line.
+// read calls each with each complete line, until r or ctx ends. It may be called again. It returns
+// the number of bytes that need not be read again. Text after the last line feed, which may become
+// a complete line, must be read again unless it is already too long.
 func (l *lines) read(ctx context.Context, each func([]byte)) (done int64, err error) {
 	for ctx.Err() == nil {
 		piece, err := l.from.ReadSlice('\n')

@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-// Options are the settings of a Log.
+// Options configures a Log. Keep, Wanted, Now and Log are required.
 type Options struct {
-	// Path is the file of the audit log, or "".
+	// Path is the file of the audit log; "" if there is none.
 	Path string
-	// Token returns the token of the webhook backend; nil disables the webhook. It is
-	// called for each request, so that a new token takes effect at once.
+	// Token returns the token of the webhook backend. It is called for each request, so that a new
+	// token takes effect immediately. If it is nil, the webhook is disabled.
 	Token func() (string, error)
 	// Keep is how long a write is kept.
 	Keep time.Duration
-	// Wanted reports whether writes to objects of a kind are kept.
+	// Wanted reports whether writes to objects of the resource are kept.
 	Wanted func(Resource) bool
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
-// A Log keeps the recent writes in an API server's audit log. It is safe for concurrent
-// use.
+// A Log keeps the recent writes in the audit log of an API server. Its methods are safe for
+// concurrent use.
 type Log struct {
 	Options
 	index *index
 	file  *file
 
 	mu sync.Mutex
-	// warned is when each warning was last logged, by message.
+	// warned maps each warning to the time at which it was last logged.
 	warned map[string]time.Time
 	// fault is the error of the last read of the file, or nil.
 	fault error
 }
 
-// New returns a log without writes.
+// New returns a Log without writes. It does not read the file.
 func New(o Options) *Log {
 	l := &Log{Options: o, index: newIndex(o.Keep, maxWrites), warned: map[string]time.Time{}}
 	if o.Path != "" {
@@ -46,9 +46,9 @@ func New(o Options) *Log {
 	return l
 }
 
-// Refresh reads the lines that were added to the file, until ctx ends; the next call
-// continues there. An error is logged and returned by Fault; without the file, snapshots
-// only lack the names of users.
+// Refresh reads the lines that were added to the file, until ctx ends. The next call continues from
+// there. It logs an error, which Fault then returns, since without the file snapshots only lack the
+// names of users.
 func (l *Log) Refresh(ctx context.Context) {
 	if l.file == nil {
 		return
@@ -72,20 +72,18 @@ func (l *Log) Refresh(ctx context.Context) {
 	}
 }
 
-// Fault returns the error of the last Refresh; nil if the file was read, or if there is
-// none.
+// Fault returns the error of the last Refresh; nil if the file was read or if there is no file.
 func (l *Log) Fault() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fault
 }
 
-// Each calls do with every object that has writes, in no order, and its writes, sorted by
-// time. Do must not call methods of the log.
+// Each calls do with every object that has writes, in no particular order, and with its writes,
+// sorted by time. The function do must not call methods of the log.
 func (l *Log) Each(do func(Object, []Write)) { l.index.each(l.Now(), do) }
 
-// Hook returns the handler for the webhook backend of the API server; nil without a
-// token.
+// Hook returns the handler for the webhook backend of the API server; nil if Token is nil.
 func (l *Log) Hook() http.Handler {
 	if l.Token == nil {
 		return nil

@@ -17,8 +17,8 @@ const maxNames = 100_000
 
 var _ json.UnmarshalerFrom = (*names)(nil)
 
-// UnmarshalJSONFrom decodes the names of an answer. It skips fields of unexpected types,
-// because an object may have any fields.
+// UnmarshalJSONFrom decodes the names in a response. It skips fields of unexpected types, because
+// an object may have any fields.
 func (n *names) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return object(dec, func(field string) error {
 		switch {
@@ -31,8 +31,7 @@ func (n *names) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	})
 }
 
-// object calls field for each member of the next object. It skips a value that is not an
-// object.
+// object calls field for each member of the next object. It skips a value that is not an object.
 func object(dec *jsontext.Decoder, field func(string) error) error {
 	if dec.PeekKind() != '{' {
 		return dec.SkipValue()
@@ -97,7 +96,7 @@ type dryRun bool
 
 var _ json.UnmarshalerFrom = (*dryRun)(nil)
 
-// UnmarshalJSONFrom decodes dryRun of DeleteOptions, or of deleteOptions in an Eviction.
+// UnmarshalJSONFrom decodes dryRun in DeleteOptions, or in deleteOptions of an Eviction.
 func (r *dryRun) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return object(dec, func(field string) error {
 		switch field {

@@ -11,8 +11,7 @@ import (
 // maxRotated bounds the number of rotated files that are read.
 const maxRotated = 64
 
-// rotated returns the rotated files of a log that were modified after since, the oldest
-// first.
+// rotated returns the rotated files of a log that were modified after since, oldest first.
 func rotated(path string, since time.Time) []part {
 	folder, base := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(folder))

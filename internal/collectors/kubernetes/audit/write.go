@@ -1,6 +1,6 @@
-// Package audit reads writes and their users from an API server's audit log: from its file
-// or from its webhook backend. It keeps the user, time, tool and object of a write. It
-// never keeps or logs the bodies of requests and answers, which may hold secrets.
+// Package audit reads writes and their users from the audit log of an API server, either from its
+// file or from its webhook backend. It keeps the user, time, tool and object of a write. It never
+// keeps or logs the bodies of requests and responses, which may contain secrets.
 //
 // https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
 package audit
@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Resource is the name of a kind in paths and events: "deployments" of group "apps".
+// A Resource is the name of a kind in paths and events, such as "deployments" in group "apps".
 type Resource struct{ Group, Name string }
 
 // An Object identifies the object of a write. Namespace is "" for cluster-scoped objects.
@@ -21,7 +21,7 @@ type Object struct {
 	Namespace, Name string
 }
 
-// ID returns the object's id, as in model.Key.
+// ID returns the ID of the object, as in model.Key.
 func (o Object) ID() string {
 	if o.Namespace == "" {
 		return o.Name
@@ -33,19 +33,19 @@ func (o Object) ID() string {
 type Write struct {
 	Object
 	Action model.Action
-	// ID is the ID of the request. User is its user: "bob (by alice)" if alice
+	// ID is the ID of the request, and User the user who made it: "bob (by alice)" if alice
 	// impersonated bob.
 	ID, User string
-	// Account is the authenticated user, not the impersonated one.
+	// Account is the authenticated user, even if that user impersonated another one.
 	Account string
-	// Manager is the field manager that the API server records for the request in
-	// managedFields.
+	// Manager is the field manager that the API server records for the request in managedFields.
 	Manager string
-	// Subresource is the subresource of the request ("scale"), or "".
+	// Subresource is the subresource of the request, such as "scale", or "".
 	Subresource string
-	// Patch reports that the request is a patch. Server-side apply is always a patch.
+	// Patch reports whether the request is a patch. Server-side apply is always a patch.
 	Patch bool
-	// Began is when the API server received the request, Ended when it answered.
+	// Began is the time at which the API server received the request, and Ended the time of its
+	// response.
 	Began, Ended time.Time
 }
 
