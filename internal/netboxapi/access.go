@@ -1,4 +1,5 @@
-// Package netboxapi is the access to the REST API of a NetBox: its token, its requests, and the meaning of its errors.
+// Package netboxapi accesses the REST API of a NetBox server. It reads the token, sends requests,
+// and explains errors.
 package netboxapi
 
 import (
@@ -11,24 +12,24 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// An Access is how a NetBox is reached.
+// An Access contains the settings for connecting to a NetBox server.
 type Access struct {
 	// URL is the address of NetBox without the path of the API.
 	URL string
-	// TokenFile holds the API token, of version 1 or 2.
+	// TokenFile is the file with the API token, of version 1 or 2.
 	TokenFile string
-	// CAFile holds the certificates of the authorities to trust; "" for those of the system.
+	// CAFile is a file with the certificate authorities to trust; "" for those of the system.
 	CAFile string
 }
 
-// A Token is the account of a writer.
+// A Token configures the API token of an account that writes.
 type Token struct {
-	// TokenFile holds the API token that writes, of version 1 or 2. It must be given.
+	// TokenFile is the file with the API token that writes, of version 1 or 2. It is required.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 }
 
-// TokenRejected reports whether NetBox rejects the token itself. It answers 403 for that and
-// for a missing permission; the message differs.
+// TokenRejected reports whether err means that NetBox rejected the token itself. NetBox returns
+// status 403 for that and for a missing permission; only the message differs.
 func TokenRejected(err error) bool {
 	status := httpclient.StatusOf(err)
 	if status == nil || status.Code == http.StatusUnauthorized {
@@ -38,7 +39,8 @@ func TokenRejected(err error) bool {
 	return status.Code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
 }
 
-// Explain adds the next step to an error that concerns the whole server.
+// Explain returns err as an *httpclient.Error with the address of the server and the next step. It
+// is for errors that concern the server as a whole.
 func (a Access) Explain(err error) error {
 	hint := cmp.Or(a.statusHint(err), a.AccessHint(err), "see the log of NetBox")
 	return &httpclient.Error{Server: a.URL, Err: err, Hint: hint}
@@ -71,7 +73,7 @@ func (a Access) statusHint(err error) string {
 	return ""
 }
 
-// AccessHint returns the next step after an error that is not an answer of the API.
+// AccessHint returns the next step after an error that is not a response of the API.
 func (a Access) AccessHint(err error) string {
 	var (
 		answer *httpclient.Unexpected

@@ -15,19 +15,21 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// Path is the path of the API.
+// Path is the path of the API, relative to the address of NetBox.
 const Path = "/api"
 
 // A Session sends requests with one token. It is safe for concurrent use.
 type Session struct {
-	// HTTP sends the requests of Request.
+	// HTTP sends requests, such as those that Request returns.
 	HTTP *httpclient.Client
 
 	url   string
 	token token
 }
 
-// Connect returns a Session. It sends no request: its errors are about files. The caller must close the session.
+// Connect returns a session with the token in the settings. It sends no request; it returns an
+// error if a file cannot be read or contains no token or certificate. The caller must close the
+// session.
 func Connect(access Access, limits httpclient.Limits) (*Session, error) {
 	secret, err := readToken(access.TokenFile)
 	if err != nil {
@@ -40,15 +42,15 @@ func Connect(access Access, limits httpclient.Limits) (*Session, error) {
 	return &Session{url: access.URL, token: secret, HTTP: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{Describe: describe})}, nil
 }
 
-// Close closes the idle connections.
+// Close closes idle connections.
 func (s *Session) Close() { s.HTTP.Close() }
 
-// Header returns the header of a request with the token.
+// Header returns the headers for a request, including the token.
 func (s *Session) Header() http.Header {
 	return http.Header{"Accept": {"application/json"}, "Authorization": {s.token.header()}}
 }
 
-// Token describes the token without its secret.
+// Token returns a description of the token without its secret.
 func (s *Session) Token() string { return s.token.label() }
 
 // describe takes the reasons from the body of an unsuccessful answer of NetBox. A proxy in front
@@ -63,8 +65,8 @@ func describe(status *httpclient.Status, header http.Header, body model.Value) {
 	status.Message, status.Own = printable.Text(strings.TrimSpace(strings.Join(message, " "))), HasVersion(header)
 }
 
-// HasVersion reports whether an answer is from NetBox itself: a proxy in front of it does
-// not set the header API-Version.
+// HasVersion reports whether a response comes from NetBox itself. A proxy in front of it does not
+// set the header API-Version.
 func HasVersion(header http.Header) bool { return header.Get("API-Version") != "" }
 
 // Request returns a GET request for a path below /api/.
@@ -84,7 +86,8 @@ func (s *Session) request(ctx context.Context, method, path string, body io.Read
 	return r, nil
 }
 
-// Object returns the answer for a path, which must be a JSON object.
+// Object returns the response for a path and its header. It returns an error if the response is not
+// a JSON object.
 func (s *Session) Object(ctx context.Context, path string, query url.Values) (model.Value, http.Header, error) {
 	r, err := s.Request(ctx, path, query)
 	if err != nil {
@@ -93,8 +96,9 @@ func (s *Session) Object(ctx context.Context, path string, query url.Values) (mo
 	return object(s.HTTP, r)
 }
 
-// Patch changes fields of the object at a path, and returns it. With an entity tag NetBox compares it first. The request is
-// sent once: an error that is no httpclient.Status may mean that it took effect.
+// Patch changes fields of the object at a path and returns the changed object. If tag is not "",
+// NetBox changes the object only if its entity tag is equal. The request is sent once. If the error
+// is not an *httpclient.Status, the request may have taken effect.
 func (s *Session) Patch(ctx context.Context, path, tag string, fields model.Value) (model.Value, error) {
 	r, err := s.request(ctx, http.MethodPatch, path, bytes.NewReader(fields.AppendJSON(nil)))
 	if err != nil {

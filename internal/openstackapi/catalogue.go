@@ -38,7 +38,7 @@ func services() []service {
 	}
 }
 
-// Identity is the service that performed the login.
+// Identity is the name of the service that performed the login.
 const Identity = "identity"
 
 // An endpoint is the address of a service.
@@ -63,7 +63,7 @@ func (e endpoint) header(wanted string) map[string]string {
 	return map[string]string{"OpenStack-API-Version": "compute " + want.String(), "X-OpenStack-Nova-API-Version": want.String()}
 }
 
-// findEndpoints finds the services in the catalogue.
+// findEndpoints sets the endpoints of the services according to the catalogue.
 func (s *Session) findEndpoints(l Login) error {
 	regions := s.regions()
 	switch {
@@ -94,7 +94,8 @@ func (s *Session) regions() []string {
 
 func regionOf(e tokens.Endpoint) string { return cmp.Or(e.RegionID, e.Region) }
 
-// endpoint returns the endpoint of the service in a region, or one with an error.
+// endpoint returns the endpoint of the service in a region. If there is none, it returns an
+// endpoint with an error.
 func (sv service) endpoint(g Grant, region, iface string) endpoint {
 	for _, typ := range sv.types {
 		for _, entry := range g.Catalog {
@@ -118,8 +119,8 @@ func (sv service) endpoint(g Grant, region, iface string) endpoint {
 	return endpoint{err: &CatalogueError{what: where + " has no " + sv.name + " service", Hint: "its kinds are not read", Absent: true}}
 }
 
-// address completes an address of the catalogue; ok is false if it is that of another API
-// version.
+// address completes an address in the catalogue. If the address is that of another API version, ok
+// is false.
 func (sv service) address(text, project string) (e endpoint, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -171,10 +172,10 @@ func (m microversion) before(n microversion) bool {
 	return cmp.Or(cmp.Compare(m.major, n.major), cmp.Compare(m.minor, n.minor)) < 0
 }
 
-// String returns "2.46".
+// String returns the microversion in the form "2.46".
 func (m microversion) String() string { return fmt.Sprintf("%d.%d", m.major, m.minor) }
 
-// negotiate reads Nova's newest microversion. It stays zero for a Nova without microversions.
+// negotiate reads the newest microversion of Nova. It remains zero if Nova has no microversions.
 func (s *Session) negotiate(ctx context.Context) {
 	at := s.endpoints[normalize.Compute]
 	if at.err != nil {
@@ -197,7 +198,7 @@ func (s *Session) negotiate(ctx context.Context) {
 	s.endpoints[normalize.Compute] = at
 }
 
-// Newest returns the newest microversion of a service; "" if it has none.
+// Newest returns the newest microversion of a service, such as "2.96"; "" if it has none.
 func (s *Session) Newest(service string) string {
 	newest := s.endpoints[service].newest
 	if newest == (microversion{}) {
@@ -206,7 +207,8 @@ func (s *Session) Newest(service string) string {
 	return newest.String()
 }
 
-// Supports reports whether a service has a microversion.
+// Supports reports whether a service supports a microversion. It returns false if version is not
+// valid.
 func (s *Session) Supports(service, version string) bool {
 	want, ok := parseMicroversion(version)
 	return ok && !s.endpoints[service].newest.before(want)

@@ -21,17 +21,19 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// An Access is how to reach a cloud. The names in its errors are those of the settings of a source.
+// An Access contains the settings for connecting to a cloud. Its errors refer to them by the names
+// of the settings of a source.
 type Access struct {
 	Entry
 
-	// Region is the region; "" for the one of the entry.
+	// Region is the region; "" means the region of the entry.
 	Region string
 }
 
-// An Entry is an entry of a clouds.yaml, with the login.
+// An Entry selects an entry of a clouds.yaml, which contains the login.
 type Entry struct {
-	// CloudsFile is a clouds.yaml, in the format of the openstack command. A secure.yaml in the same folder is read with it.
+	// CloudsFile is a clouds.yaml, in the format of the openstack command. A secure.yaml in the
+	// same folder is read with it.
 	CloudsFile string `mapstructure:"clouds_file" path:"true"`
 	// Cloud is the entry of clouds_file to use.
 	Cloud string `mapstructure:"cloud"`
@@ -48,14 +50,14 @@ func (e Entry) Check() error {
 	return nil
 }
 
-// A Login is the content of a clouds.yaml entry.
+// A Login is the content of an entry of a clouds.yaml. The zero Login has no server.
 type Login struct {
 	auth   gophercloud.AuthOptions
 	region string
 	// iface is the interface of the catalogue: public, internal or admin.
 	iface string
 	trust *tls.Config
-	// Unverified reports whether the servers' certificates are not verified.
+	// Unverified reports whether the certificates of the servers are not verified.
 	Unverified bool
 }
 
@@ -66,10 +68,12 @@ func (e *entryError) Error() string {
 	return fmt.Sprintf("cloud %s of clouds_file %s", e.cloud, e.what)
 }
 
-// Server returns the address of Keystone; "" of the zero Login.
+// Server returns the address of Keystone; "" for the zero Login.
 func (l Login) Server() string { return l.auth.IdentityEndpoint }
 
-// Login reads clouds_file and secure.yaml. It is read for each session, so that a renewed password is used.
+// Login reads the login from clouds_file and secure.yaml. It is called for each session, so that a
+// renewed password takes effect. It returns an error if a file cannot be read or the entry is
+// missing or not valid.
 func (a Access) Login() (Login, error) {
 	file, _ := credential.Find(a.CloudsFile)
 	entry, err := readEntry(a.CloudsFile, a.Cloud)
@@ -112,7 +116,7 @@ func readClouds(file string) (model.Value, error) {
 	return docs[0].Value.At("clouds"), nil
 }
 
-// CloudNames returns the names of the entries of a clouds.yaml.
+// CloudNames returns the names of the entries in a clouds.yaml.
 func CloudNames(file string) ([]string, error) {
 	clouds, err := readClouds(file)
 	var names []string
@@ -158,7 +162,7 @@ func (r *entryReader) fail(format string, args ...any) {
 	}
 }
 
-// text returns the text of the first field that is set.
+// text returns the text of the first of the fields that is set.
 func (r *entryReader) text(section string, names ...string) string {
 	from := r.entry
 	if section != "" {

@@ -1,3 +1,3 @@
-// Package openstackapi is the access to an OpenStack cloud: its entry in a clouds.yaml, the login, the endpoints of the
-// services, requests, and the meaning of their errors.
+// Package openstackapi accesses an OpenStack cloud. It reads the entry in a clouds.yaml, logs in,
+// finds the endpoints of the services, sends requests, and explains errors.
 package openstackapi

@@ -11,10 +11,10 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A RenewError is returned if the token expired and could not be renewed.
+// A RenewError reports that the token expired and could not be renewed.
 type RenewError struct{ err error }
 
-// Error returns the cause.
+// Error returns the reason why the token could not be renewed.
 func (e *RenewError) Error() string {
 	return fmt.Sprintf("the token expired and could not be renewed: %v", e.err)
 }
@@ -22,7 +22,7 @@ func (e *RenewError) Error() string {
 // Unwrap returns the error of the renewal.
 func (e *RenewError) Unwrap() error { return e.err }
 
-// A CatalogueError is returned if the catalogue does not have a usable endpoint.
+// A CatalogueError reports that the catalogue does not contain a usable endpoint.
 type CatalogueError struct {
 	what string
 	// Hint is the next step.
@@ -31,7 +31,7 @@ type CatalogueError struct {
 	Absent bool
 }
 
-// Error returns what is missing.
+// Error returns a description of the missing endpoint.
 func (e *CatalogueError) Error() string { return e.what }
 
 // A localError is an error of a file that the settings name, or of its content.
@@ -40,7 +40,8 @@ type localError struct{ err error }
 func (e *localError) Error() string { return e.err.Error() }
 func (e *localError) Unwrap() error { return e.err }
 
-// Explain adds the next step to an error that concerns the whole cloud.
+// Explain returns err as an *httpclient.Error with the address of the server and the next step. It
+// is for errors that concern the cloud as a whole.
 func (a Access) Explain(server string, err error) error {
 	var at *CatalogueError
 	hint := ""
@@ -79,7 +80,7 @@ func (a Access) statusHint(err error) string {
 	return ""
 }
 
-// accessHint returns the next step after an error that is not an answer of the API.
+// accessHint returns the next step after an error that is not a response of the API.
 func (a Access) accessHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):

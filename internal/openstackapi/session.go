@@ -23,19 +23,19 @@ import (
 
 // A Session is a login to a cloud. It is safe for concurrent use.
 type Session struct {
-	// Grant is what Keystone answered to the login.
+	// Grant is the response of Keystone to the login.
 	Grant Grant
 	// HTTP sends the requests.
 	HTTP *httpclient.Client
 
 	client *gophercloud.ProviderClient
-	// endpoints are the endpoints of the services, by name.
+	// endpoints maps the names of the services to their endpoints.
 	endpoints map[string]endpoint
-	// auth are the credentials, which errors must not contain.
+	// auth contains the credentials, which errors must not contain.
 	auth gophercloud.AuthOptions
 }
 
-// A Grant is the token data of Keystone.
+// A Grant is the data of a token, as Keystone returns it.
 type Grant struct {
 	User                  tokens.User           `json:"user"`
 	Project               *tokens.Project       `json:"project"`
@@ -46,7 +46,7 @@ type Grant struct {
 	} `json:"application_credential"`
 }
 
-// Connect logs in, and finds the endpoints of the services. The caller must close the session.
+// Connect logs in and finds the endpoints of the services. The caller must close the session.
 func Connect(ctx context.Context, l Login, limits httpclient.Limits) (*Session, error) {
 	client, err := openstack.NewClient(l.auth.IdentityEndpoint)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Session) logIn(ctx context.Context, l Login) error {
 	return nil
 }
 
-// readGrant reads Keystone's answer to the login.
+// readGrant decodes the response of Keystone to the login.
 func (s *Session) readGrant() error {
 	result, ok := s.client.GetAuthResult().(interface{ ExtractInto(v any) error })
 	if !ok || s.client.Token() == "" {
@@ -97,16 +97,17 @@ func (s *Session) readGrant() error {
 // Server returns the address of Keystone.
 func (s *Session) Server() string { return s.auth.IdentityEndpoint }
 
-// Close closes the idle connections.
+// Close closes idle connections.
 func (s *Session) Close() { s.HTTP.Close() }
 
-// Object requests an object from a service. service is its name in the catalogue; path is
-// relative to the service's endpoint.
+// Object returns the JSON object that a GET request to a service returns. service is the name of
+// the service in the catalogue, and path is relative to the endpoint of the service.
 func (s *Session) Object(ctx context.Context, service, path string, query url.Values) (model.Value, error) {
 	return s.ObjectIn(ctx, service, defaultMicroversion, path, query)
 }
 
-// ObjectIn is Object in a microversion of the service, or in the newest one before it that the service has.
+// ObjectIn returns an object as Object does, but requests it in a microversion of the service. If
+// that is newer than the newest one of the service, it uses the newest one.
 func (s *Session) ObjectIn(ctx context.Context, service, microversion, path string, query url.Values) (model.Value, error) {
 	at, err := s.at(service)
 	if err != nil {
@@ -145,18 +146,20 @@ func (s *Session) read(ctx context.Context, address string, header map[string]st
 
 // A Request is a request that changes something.
 type Request struct {
-	// Method is the method, Service the name of the service in the catalogue, and Path the path relative to its endpoint.
+	// Method is the HTTP method, Service the name of the service in the catalogue, and Path the
+	// path relative to the endpoint of the service.
 	Method, Service, Path string
-	// Microversion is that of Session.ObjectIn.
+	// Microversion is the microversion, as in Session.ObjectIn.
 	Microversion string
-	// Header are further headers, and Body is the JSON object to send; null for none.
+	// Header contains additional headers, and Body the JSON object to send; null for none.
 	Header map[string]string
 	Body   model.Value
 }
 
-// Send sends a request that changes something, and returns the ID that the service gave it; "" if it gave none. An error that is
-// no httpclient.Status, or one that is not Own, may mean that it took effect. A session whose limits allow one attempt
-// sends it once.
+// Send sends a request that changes something, and returns the request ID that the service
+// assigned; "" if there is none. If the error is not an *httpclient.Status with Own set, the
+// request may have taken effect. The request is sent only once if the limits of the session allow
+// only one attempt.
 func (s *Session) Send(ctx context.Context, r *Request) (id string, err error) {
 	at, err := s.at(r.Service)
 	if err != nil {
@@ -183,8 +186,7 @@ func (s *Session) Send(ctx context.Context, r *Request) (id string, err error) {
 // requestID is the header with the ID that a service gives to a request. A proxy in front of it does not set it.
 const requestID = "X-Openstack-Request-Id"
 
-// fault converts an error of the SDK into one without secrets, and without the query of an
-// address.
+// fault converts an error of the SDK to one without secrets and without the query of an address.
 func (s *Session) fault(err error) error {
 	var (
 		renew   *gophercloud.ErrUnableToReauthenticate

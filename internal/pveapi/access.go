@@ -13,23 +13,26 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Path is the path of the API below the address of a node.
+// Path is the path of the API, relative to the address of a node.
 const Path = "/api2/json"
 
-// Access is how to reach a cluster. The names in its errors are those of the settings of a source.
+// An Access contains the settings for connecting to a cluster. Its errors refer to them by the
+// names of the settings of a source.
 type Access struct {
 	// URL is the address of a node, such as https://pve.example.org:8006.
 	URL string
-	// CAFile holds the authorities to trust in place of those of the system, and Fingerprint is the SHA-256 digest of the
-	// server's certificate, which replaces the check of the authority. At most one of them is set.
+	// CAFile is a file with the certificate authorities to trust instead of those of the system.
+	// Fingerprint is the SHA-256 digest of the server's certificate, which replaces the check of
+	// the authority. At most one of them is set.
 	CAFile, Fingerprint string
 
 	Account
 }
 
-// An Account is an API token (TokenID and TokenFile), or a user with a password (Username and PasswordFile).
+// An Account is an API token (TokenID and TokenFile) or a user with a password (Username and
+// PasswordFile).
 type Account struct {
-	// TokenID is the id of an API token, user@realm!name.
+	// TokenID is the ID of an API token, user@realm!name.
 	TokenID string `mapstructure:"token_id"`
 	// TokenFile is the file with the token's secret.
 	TokenFile string `mapstructure:"token_file" path:"true"`
@@ -39,7 +42,8 @@ type Account struct {
 	PasswordFile string `mapstructure:"password_file" path:"true"`
 }
 
-// Complete checks the settings and normalizes the address and the fingerprint.
+// Complete returns a copy of the settings with a normalized address and fingerprint. It returns an
+// error if a setting is missing or not valid.
 func (a Access) Complete() (Access, error) {
 	a.URL = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(a.URL, "/"), Path), "/")
 	a.Fingerprint = strings.ToLower(strings.ReplaceAll(a.Fingerprint, ":", ""))
@@ -62,7 +66,8 @@ func (a Access) checkURL() error {
 	return nil
 }
 
-// Check checks the settings of the account.
+// Check returns an error if a setting of the account is missing or not valid, or if both kinds of
+// account are set. It does not read the files.
 func (a Account) Check() error {
 	token, password := a.TokenID+a.TokenFile != "", a.Username+a.PasswordFile != ""
 	switch {
@@ -107,10 +112,11 @@ func (a Access) checkTrust() error {
 	return nil
 }
 
-// Name returns the name of the account in the notation of Proxmox VE.
+// Name returns the name of the account as Proxmox VE writes it: TokenID, or else Username.
 func (a Account) Name() string { return cmp.Or(a.TokenID, a.Username) }
 
-// Explain adds the next step to an error of the server as a whole. right is the next step if the account lacks a
+// Explain returns err as an *httpclient.Error with the address of the server and the next step. It
+// is for errors that concern the server as a whole. right is the next step if the account lacks a
 // privilege.
 func (a Access) Explain(err error, right string) error {
 	hint := cmp.Or(a.statusHint(httpclient.Code(err), right), accessHint(err), "see journalctl -u pveproxy on the node")
@@ -135,7 +141,7 @@ func (a Access) statusHint(code int, right string) string {
 	return ""
 }
 
-// accessHint returns the next step after an error other than an answer of the API.
+// accessHint returns the next step after an error other than a response of the API.
 func accessHint(err error) string {
 	var (
 		other  *fingerprintError

@@ -6,8 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// WithoutQuorum returns the reason if an answer of /cluster/status reports that the node which answers has no quorum, or
-// "". Such a node answers from its own copy of the configuration.
+// WithoutQuorum returns the reason, according to a response of /cluster/status, why the responding
+// node may have an outdated copy of the configuration: it has no quorum. It returns "" if the node
+// has a quorum or is not part of a cluster.
 func WithoutQuorum(status model.Value) string {
 	name, node, quorate := "", "", true
 	for _, row := range status.Items() {
@@ -27,7 +28,7 @@ func WithoutQuorum(status model.Value) string {
 		"see pvecm status, and name a node of the majority in url", node, name)
 }
 
-// Truth reports whether a value is one of the notations that Proxmox VE has for true.
+// Truth reports whether a value is one of the notations of true in Proxmox VE: 1, true, yes and on.
 func Truth(v model.Value) bool {
 	switch v.Text() {
 	case "1", "true", "yes", "on":

@@ -22,16 +22,17 @@ const maxGuestBody = 4 << 20
 
 // A Session sends requests as one account. It is safe for concurrent use.
 //
-// The library builds the requests. This package sends them, limits them and decodes the
-// answers, because the library decodes whole numbers as floats, makes three attempts without
-// regard to the context, and panics on unexpected data.
+// A library builds the requests. This package sends and limits them and decodes the responses,
+// because the library decodes whole numbers as floats, makes three attempts without regard to the
+// context, and panics on unexpected data.
 type Session struct {
 	access Access
 	lib    *pve.Session
 	http   *httpclient.Client
 }
 
-// Connect opens a session. The caller closes it.
+// Connect opens a session: it reads the token, or logs in with the password. The caller must close
+// the session.
 func Connect(ctx context.Context, access Access, limits httpclient.Limits) (*Session, error) {
 	base, err := access.newBase(limits)
 	if err != nil {
@@ -60,11 +61,11 @@ func describe(status *httpclient.Status, _ http.Header, body model.Value) {
 	status.Message = cmp.Or(printable.Text(strings.TrimSpace(strings.Join(message, " "))), status.Line)
 }
 
-// Close closes the connections.
+// Close closes idle connections.
 func (s *Session) Close() { s.http.Close() }
 
-// authenticate reads the token, or logs in. It reads the secret from its file each time, so
-// that a renewed secret takes effect.
+// authenticate reads the token, or logs in. It reads the secret from its file each time, so that a
+// renewed secret takes effect.
 func (s *Session) authenticate(ctx context.Context) error {
 	if s.access.TokenID != "" {
 		secret, err := credential.Read(s.access.TokenFile)
@@ -92,13 +93,14 @@ func (s *Session) authenticate(ctx context.Context) error {
 	return nil
 }
 
-// Get returns the data at a path below /api2/json, which may have a query.
+// Get returns the field data of the response for a path below /api2/json. The path may contain a
+// query.
 func (s *Session) Get(ctx context.Context, path string) (model.Value, error) {
 	return s.send(ctx, s.http, http.MethodGet, path, nil)
 }
 
-// GetOnce is Get for data that the guest itself sends. It makes one attempt, which takes no
-// longer than limit once it is sent, and accepts no more than maxGuestBody bytes.
+// GetOnce returns data as Get does, but is for data that a guest sends. It makes only one attempt,
+// which ends after limit once the request is sent, and accepts at most maxGuestBody bytes.
 func (s *Session) GetOnce(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
 	brief := s.http.With(func(l *httpclient.Limits) {
 		l.Attempts, l.Timeout, l.MaxBody = 1, min(limit, l.Timeout), min(maxGuestBody, l.MaxBody)
@@ -106,15 +108,14 @@ func (s *Session) GetOnce(ctx context.Context, path string, limit time.Duration)
 	return s.send(ctx, brief, http.MethodGet, path, nil)
 }
 
-// Write sends a form once, and returns the data of the answer. An error that is no httpclient.Status may mean that the request took
-// effect.
+// Write sends a form once and returns the field data of the response. If the error is not an
+// *httpclient.Status, the request may have taken effect.
 func (s *Session) Write(ctx context.Context, method, path string, form url.Values) (model.Value, error) {
 	once := s.http.With(func(l *httpclient.Limits) { l.Attempts = 1 })
 	return s.send(ctx, once, method, path, strings.NewReader(form.Encode()))
 }
 
-// send sends a request and returns the data of its answer, which is {"data": …} and may also
-// have totals and changes.
+// send sends a request and returns the field data of its response, which may contain other fields.
 func (s *Session) send(ctx context.Context, client *httpclient.Client, method, path string, form io.Reader) (model.Value, error) {
 	header := http.Header{"Accept": {"application/json"}}
 	if form != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// parseChange parses a row of the changelog into audit events, with the fields that changed in
-// the form of the resources' values.
+// parseChange converts a row of the changelog to audit events, with the changed fields in the form
+// of the resources' values.
 func parseChange(kinds map[string]*normalize.Kind, models normalize.Models, row model.Value) (change, error) {
 	id, err := number(row.At("id"))
 	if err != nil {
@@ -87,8 +87,8 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 	return known
 }
 
-// event returns the audit event of an entry for its own object; ok is false for an edit that
-// changed no field that driftd reads. An edit without both sides may have changed any field.
+// event returns the audit event of an entry for its own object. For an edit that changed no field
+// that driftd reads, ok is false. An edit without both sides may have changed any field.
 func event(k *normalize.Kind, e normalize.Entry, models normalize.Models, who model.Actor) (entry, bool) {
 	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Action, Actor: who}}
 	if e.Action == model.Deleted {

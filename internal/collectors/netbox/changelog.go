@@ -88,8 +88,8 @@ func (c *changelog) read(ctx context.Context, sc *scan, err error) logReading {
 	return t
 }
 
-// update reads the new entries, or all entries if a full read is due. After an error it keeps
-// the entries from before, and adds those that were read.
+// update reads the new entries, or all entries if a full read is due. After an error, it keeps the
+// earlier entries and adds those that were read.
 func (c *changelog) update(ctx context.Context, sc *scan) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,9 +168,9 @@ func (c *changelog) auditEvents() []entry {
 	return events
 }
 
-// fetch reads the entries since from, the newest first; cut reports whether there are more than
-// max_changes. A new entry shifts the others to later pages, so some are read twice and none is
-// skipped.
+// fetch returns the entries since from, newest first. cut reports whether there are more than
+// max_changes. A new entry shifts the others to later pages, so that some are read twice but none
+// is skipped.
 func (c *changelog) fetch(ctx context.Context, sc *scan, from time.Time) (found []change, cut bool, err error) {
 	q := url.Values{"limit": {strconv.Itoa(sc.config.PageSize)}, "time_after": {from.UTC().Format(time.RFC3339)}}
 	if !sc.version.Before(normalize.Version{Major: 4}) {
@@ -220,8 +220,8 @@ func changePaths(version normalize.Version) []string {
 	return paths
 }
 
-// readModels reads the content type ids of models, by which entries refer to them. Without them
-// some entries give one audit event less.
+// readModels reads the content type IDs of models, by which entries refer to them. Without them,
+// some entries result in one audit event less.
 func (c *changelog) readModels(ctx context.Context, sc *scan) {
 	type numberedModel struct {
 		change

@@ -14,38 +14,38 @@ import (
 
 // Config configures a netbox source.
 type Config struct {
-	// URL is the address of NetBox, such as https://netbox.example.org. It must be given.
+	// URL is the address of NetBox, such as https://netbox.example.org. It is required.
 	URL string `mapstructure:"url"`
-	// TokenFile holds the API token, of version 1 or 2. It must be given.
+	// TokenFile is the file with the API token, of version 1 or 2. It is required.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the certificates of the authorities to trust, instead of those of the system.
+	// CAFile is a file with the certificate authorities to trust instead of those of the system.
 	// Without it, those of the system are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Concurrency is how many requests run at once.
+	// Concurrency is the maximum number of concurrent requests.
 	Concurrency int `mapstructure:"concurrency"`
-	// Rate limits the requests per second; 0 is no limit.
+	// Rate is the maximum number of requests per second; 0 for no limit.
 	Rate float64 `mapstructure:"rate"`
-	// Timeout bounds each request with its answer.
+	// Timeout is the time limit of a request, including its response.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBody bounds each answer, in bytes.
+	// MaxBody is the size limit of a response, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
-	// PageSize is how many objects are requested at once. NetBox returns 1000 at most, unless
-	// its setting MAX_PAGE_SIZE differs.
+	// PageSize is the number of objects per request. NetBox returns 1000 at most, unless its
+	// setting MAX_PAGE_SIZE differs.
 	PageSize int `mapstructure:"page_size"`
 	// ExcludeKinds are patterns of kinds that are not read ("users.*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// Changes is how far back the changelog is read. 0 does not read it: then findings do not
-	// name who made a change.
+	// Changes is the maximum age of entries of the changelog to read. 0 disables reading it, so
+	// that findings do not name who made a change.
 	Changes time.Duration `mapstructure:"changes"`
-	// MaxChanges is how many entries of the changelog are read at most, the newest ones. 0 does
-	// not read it.
+	// MaxChanges is the maximum number of entries of the changelog to read, newest first. 0
+	// disables reading it.
 	MaxChanges int `mapstructure:"max_changes"`
-	// Unrestricted confirms that the token's permissions have no constraints, if the token may
-	// not read them.
+	// Unrestricted confirms that the token's permissions have no constraints, if the token is not
+	// permitted to read them.
 	Unrestricted bool `mapstructure:"unrestricted"`
 }
 
-// Defaults returns the settings that apply if the configuration does not set them.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Concurrency: 4,

@@ -19,7 +19,7 @@ func (c Config) explain(err error) error {
 	return c.Access().Explain(err)
 }
 
-// Access returns how NetBox is reached.
+// Access returns the settings of the connection.
 func (c Config) Access() netboxapi.Access {
 	return netboxapi.Access{URL: baseOf(c.URL), TokenFile: c.TokenFile, CAFile: c.CAFile}
 }
@@ -32,8 +32,8 @@ func (c Config) reason(k *normalize.Kind, err error) string {
 	return c.errorReason(err)
 }
 
-// errorReason returns why something was not read, and the next step. The same cause has the
-// same text, so that reports can group them.
+// errorReason returns the reason why something was not read, with the next step. Equal causes have
+// equal texts, so that reports can group them.
 func (c Config) errorReason(err error) string {
 	var (
 		large  *httpclient.TooLarge

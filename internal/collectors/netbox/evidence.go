@@ -34,11 +34,10 @@ type evidence struct {
 	last map[fieldRef]model.Actor
 }
 
-// explain returns the audit events of the entries, sorted in the same order: by object and
-// time. An entry is evidence for a field only if it left the live value, and no later entry
-// left another one. A field that NetBox copied from a parent is explained by the entry of the
-// parent. If the last entry left another value and nothing explains the live one, the actor is
-// unknown, with a reason.
+// explain returns the audit events of the entries in the same order: by object and time. An entry
+// is evidence for a field only if it left the live value and no later entry left another one. A
+// field that NetBox copied from a parent is explained by the entry of the parent. If the last entry
+// left another value and nothing explains the live one, the actor is unknown, with a reason.
 func explain(entries []entry, resources []model.Resource) []model.AuditEvent {
 	x := evidence{resources: resources, fields: normalize.CopiedFields(), decided: map[string]bool{}, held: map[fieldRef]bool{}, last: map[fieldRef]model.Actor{}}
 	events := make([]model.AuditEvent, 0, len(entries))
@@ -66,8 +65,8 @@ func compareEvents(a, b model.AuditEvent) int {
 		slices.Compare(a.Fields, b.Fields))
 }
 
-// evaluate returns the audit event for which an entry is evidence; ok is false if there is
-// none. Later entries of the same object must be evaluated first.
+// evaluate returns the audit event for which an entry is evidence. If there is none, ok is false.
+// Later entries of the same object must be evaluated first.
 func (x *evidence) evaluate(e *entry) (t model.AuditEvent, ok bool) {
 	if e.Ref != x.object {
 		x.object, x.unnamed = e.Ref, false
@@ -114,9 +113,8 @@ func (x *evidence) decide(path string, left bool, who *model.Actor) {
 	}
 }
 
-// copied returns an audit event for every field that NetBox copied from a parent without an
-// entry. It has the request of the parent's entry, so that the objects below one parent have
-// one cause.
+// copied returns an audit event for every field that NetBox copied from a parent without an entry.
+// It has the request of the parent's entry, so that the objects below one parent have one cause.
 func (x *evidence) copied(events []model.AuditEvent) []model.AuditEvent {
 	parents := map[model.Ref][]*model.AuditEvent{}
 	for i := range events {

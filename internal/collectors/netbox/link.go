@@ -17,7 +17,8 @@ const pages = ` circuits/circuits circuits/providers
  virtualization/clusters virtualization/cluster-groups virtualization/cluster-types virtualization/interfaces
  virtualization/virtual-machines `
 
-// Link returns the address of an object's page.
+// Link implements collectors.Linker. It returns the address of the object's page, or "" if its kind
+// has no pages.
 func (c *inventory) Link(r model.Ref) string {
 	for _, k := range c.kinds {
 		if k.Name != r.Kind || !hasPage(k.Path) {

@@ -1,4 +1,4 @@
-// Package netbox reads a NetBox, versions 3.7 to 4.7, over its REST API.
+// Package netbox reads a NetBox server, versions 3.7 to 4.7, through its REST API.
 package netbox
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// Type is the collector's type in the configuration, and the first part of the names of its
-// kinds.
+// Type is the type of the collector in the configuration and the prefix of its kinds.
 const Type = normalize.Type
 
 // Definition returns the definition of the collector type "netbox".
@@ -44,7 +43,8 @@ type inventory struct {
 	log changelog
 }
 
-// Collect reads all lists that the token has permission to view, and the changelog.
+// Collect implements collectors.Collector. It reads all lists that the token has permission to
+// view, and the changelog.
 func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
 	sc, err := c.scan(ctx, false)
 	if err != nil {
@@ -53,7 +53,8 @@ func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
 	return sc.snapshot(), nil
 }
 
-// Probe reads the first object of each list, and does not read the changelog.
+// Probe implements collectors.Prober. It reads the first object of each list, and not the
+// changelog.
 func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 	sc, err := c.scan(ctx, true)
 	if err != nil {
@@ -67,7 +68,7 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 	}, nil
 }
 
-// scan reads the NetBox. If probeOnly is set, it reads no more than one object of each list.
+// scan reads the NetBox server. If probeOnly is set, it reads at most one object of each list.
 func (c *inventory) scan(ctx context.Context, probeOnly bool) (*scan, error) {
 	sc, end, err := c.begin()
 	if err != nil {
@@ -102,8 +103,8 @@ func (c *inventory) fail(ctx context.Context, err error) error {
 	return c.config.explain(err)
 }
 
-// readVersion reads the version, which selects the further requests. It is the first request,
-// so it also checks that NetBox accepts the token.
+// readVersion reads the version, which determines the further requests. It is the first request, so
+// it also checks that NetBox accepts the token.
 func (sc *scan) readVersion(ctx context.Context) error {
 	status, header, err := sc.session.Object(ctx, "status/", url.Values{})
 	if err != nil {

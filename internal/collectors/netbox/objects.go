@@ -30,7 +30,7 @@ const (
 )
 
 // CollectObjects implements collectors.ObjectCollector. It reads objects through their lists, so
-// that absence has the same proof as in a full read.
+// that absence is proven in the same way as in a full read.
 func (c *inventory) CollectObjects(ctx context.Context, names []model.ObjectName, last *model.Snapshot) (model.Snapshot, error) {
 	groups := normalize.NewGroups(c.kinds)
 	refs, err := c.resolve(groups, names)
@@ -74,7 +74,7 @@ func (c *inventory) CollectObjects(ctx context.Context, names []model.ObjectName
 	return o.part(), nil
 }
 
-// resolve returns the objects that are named, of the kinds that can be read alone.
+// resolve returns the named objects, as far as their kinds can be read alone.
 func (c *inventory) resolve(groups *normalize.Groups, names []model.ObjectName) ([]model.Ref, error) {
 	refs := make([]model.Ref, 0, len(names))
 	for _, name := range names {
@@ -129,7 +129,7 @@ type objects struct {
 	read map[model.Ref]bool
 }
 
-// readAll reads objects, the machines or devices that they belong to now or belonged to in the
+// readAll reads the objects, the machines or devices to which they belong now or belonged in the
 // last snapshot, and all parts of these.
 func (o *objects) readAll(ctx context.Context, refs []model.Ref) error {
 	for range maxOwners {
@@ -182,7 +182,7 @@ func (o *objects) values(ref model.Ref) []model.Value {
 	return all
 }
 
-// formerParts returns the parts that the objects that were read have in the last snapshot.
+// formerParts returns the parts that the objects which were read have in the last snapshot.
 func (o *objects) formerParts() []model.Ref {
 	var parts []model.Ref
 	for i := range o.last.Resources {
@@ -203,7 +203,7 @@ func (o *objects) formerParts() []model.Ref {
 	return parts
 }
 
-// readRefs reads objects by their ids, unless they were read before.
+// readRefs reads objects by their IDs, unless they were read before.
 func (o *objects) readRefs(ctx context.Context, refs []model.Ref) error {
 	byKind := map[string][]string{}
 	for _, ref := range refs {
@@ -220,8 +220,8 @@ func (o *objects) readRefs(ctx context.Context, refs []model.Ref) error {
 	return nil
 }
 
-// readRows reads the rows of a kind whose filter has one of the ids. A list that the last full
-// read could not read either is left out.
+// readRows reads the rows of a kind whose filter matches one of the IDs. It skips a list that the
+// last full read could not read either.
 func (o *objects) readRows(ctx context.Context, k *normalize.Kind, filter string, ids []string) error {
 	if o.config.excludes(k) || o.version.Before(k.Since) {
 		return nil

@@ -47,8 +47,8 @@ func readPage[T any](ctx context.Context, s *netboxapi.Session, path string, que
 	return p, err
 }
 
-// read decodes {"count": …, "next": …, "previous": …, "results": […]}. It returns an error if
-// the answer is truncated, or one of count, next and results is missing.
+// read decodes {"count": …, "next": …, "previous": …, "results": […]}. It returns an error
+// if the response is truncated or lacks count, next or results.
 func (p *page[T]) read(body io.Reader, parse func(model.Value) (T, error)) error {
 	dec := jsontext.NewDecoder(body)
 	if err := expect(dec, '{'); err != nil {
@@ -106,7 +106,7 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 	return nil
 }
 
-// decodeError returns the reason why an answer cannot be decoded, without quoting it.
+// decodeError returns the reason why a response cannot be decoded, without quoting it.
 func decodeError(err error) error {
 	var (
 		syntax *jsontext.SyntacticError

@@ -43,9 +43,9 @@ type list struct {
 // A numbered row has an id, by which pages are merged.
 type numbered interface{ number() int64 }
 
-// readList reads a whole list. Since 4.6 a page begins at an id, so no row is skipped if others
-// are added or removed meanwhile. Earlier versions page by offset: each page begins with the
-// last row of the page before, which proves that no row before it was removed.
+// readList reads a whole list. Since version 4.6, a page begins at an ID, so that no row is skipped
+// if others are added or removed during the read. Earlier versions page by offset: each page begins
+// with the last row of the preceding page, which proves that no row before it was removed.
 func readList[T numbered](ctx context.Context, s *netboxapi.Session, l list, parse func(model.Value) (T, error)) ([]T, error) {
 	if l.cursor {
 		rows, err := readByCursor(ctx, s, l, parse)
@@ -187,7 +187,7 @@ func (p *page[T]) checkCount(rows int) error {
 	return &collectors.InconsistentError{Text: fmt.Sprintf("NetBox counts %d objects, and %d were read", p.count, rows)}
 }
 
-// distinct returns each row once, sorted by id. Of several rows with one id it keeps the last,
+// distinct returns each row once, sorted by ID. Of several rows with one ID, it keeps the last one,
 // which was read later.
 func distinct[T numbered](rows []T) []T {
 	slices.SortStableFunc(rows, func(a, b T) int {

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// newestChange returns the greatest id of the changelog, which increases with each change. It
+// newestChange returns the greatest ID in the changelog, which increases with each change. It
 // returns 0 if the changelog cannot be read or is empty.
 func (sc *scan) newestChange(ctx context.Context) int64 {
 	if sc.probeOnly {
@@ -33,8 +33,8 @@ func (sc *scan) newestChange(ctx context.Context) int64 {
 	return 0
 }
 
-// positions returns the position of the data: the greatest id of the changelog, or, if the
-// token may not read all of it, the last change of each kind.
+// positions returns the positions of the data: the greatest ID in the changelog or, if the token is
+// not permitted to read all of it, the last change of each kind.
 func (sc *scan) positions() []model.Position {
 	if position := sc.logPosition(); position != nil {
 		return position

@@ -61,9 +61,9 @@ type gap struct {
 	forbidden bool
 }
 
-// read reads the permissions of the token, then all lists, and the changelog at the same time.
-// After the lists it reads the new entries of the changelog, so that the authors of changes
-// during the scan are included.
+// read reads the permissions of the token, and then all lists and, concurrently, the changelog.
+// After the lists, it reads the new entries of the changelog, so that the authors of changes during
+// the scan are included.
 func (sc *scan) read(ctx context.Context) {
 	sc.first = sc.newestChange(ctx)
 	sc.visibility = sc.readVisibility(ctx)
@@ -94,7 +94,7 @@ func (sc *scan) revokeFullVisibility() {
 	}
 }
 
-// readTypes reads the definitions of custom fields: the values do not contain their types.
+// readTypes reads the definitions of custom fields, because the values do not contain their types.
 func (sc *scan) readTypes(ctx context.Context) {
 	if sc.probeOnly {
 		return
@@ -174,8 +174,8 @@ func (sc *scan) probeKind(ctx context.Context, k *normalize.Kind) {
 	sc.record(k, nil, err)
 }
 
-// record stores the objects of a kind, or why they were not read. A list for which NetBox
-// itself answers 404 does not exist in this version.
+// record stores the objects of a kind, or the reason why they were not read. A list for which
+// NetBox itself returns status 404 does not exist in this version.
 func (sc *scan) record(k *normalize.Kind, rows []object, err error) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()

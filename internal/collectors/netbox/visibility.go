@@ -183,9 +183,9 @@ func (sc *scan) identity(who account, permissions []permission) string {
 	return fmt.Sprintf("the owner of %s (this version does not return the name)", sc.session.Token())
 }
 
-// visibilityOfUser returns the visibility of a known user. Permissions add up: one without
-// constraints makes all objects of a model visible, even if other permissions are hidden. Only
-// a superuser can read permissions without a permission to view them.
+// visibilityOfUser returns the visibility of objects for a known user. Permissions are cumulative:
+// one without constraints makes all objects of a model visible, even if other permissions are
+// hidden. Only a superuser can read permissions without a permission to view them.
 func visibilityOfUser(who account, permissions []permission) visibility {
 	mine := slices.DeleteFunc(slices.Clone(permissions), func(p permission) bool {
 		return !slices.Contains(p.users, who.id) && !slices.ContainsFunc(p.groups, func(g int64) bool { return slices.Contains(who.groups, g) })
@@ -239,8 +239,8 @@ type member struct {
 
 func (p member) number() int64 { return p.id }
 
-// readMembers reads the users and groups, for versions that do not return the token's user. A
-// permission of one of them that is not in the list of permissions is hidden from the token.
+// readMembers reads the users and groups, for versions that do not return the user of the token. A
+// permission of a user or group that is not in the list of permissions is hidden from the token.
 func (sc *scan) readMembers(ctx context.Context) members {
 	p := members{read: true}
 	for _, path := range []string{"users/users/", "users/groups/"} {
@@ -259,10 +259,10 @@ func (sc *scan) readMembers(ctx context.Context) members {
 	return p
 }
 
-// visibilityOfUnknownUser returns the visibility of a token whose user NetBox does not return.
-// The user can read permissions, so the token sees at least the objects that are visible to
-// every user with that right. If no user has it, the token is a superuser's, who can read users
-// and groups as well.
+// visibilityOfUnknownUser returns the visibility of objects for a token whose user NetBox does not
+// return. The user can read permissions, so the token sees at least the objects that are visible to
+// every user with that right. If no user has it, the token belongs to a superuser, who can read
+// users and groups as well.
 func visibilityOfUnknownUser(permissions []permission, members members) visibility {
 	for _, id := range members.permissions {
 		if !slices.ContainsFunc(permissions, func(p permission) bool { return p.id == id }) {

@@ -16,60 +16,60 @@ import (
 // Config configures an openstack source.
 type Config struct {
 	// CloudsFile is a clouds.yaml, in the format of the openstack command. A secure.yaml in the
-	// same folder is read with it. It must be given; the environment variables OS_* are ignored.
+	// same folder is read with it. It is required; the environment variables OS_* are ignored.
 	CloudsFile string `mapstructure:"clouds_file" path:"true"`
-	// Cloud is the entry of clouds_file to use. It must be given.
+	// Cloud is the entry of clouds_file to use. It is required.
 	Cloud string `mapstructure:"cloud"`
 	// Region is the region to read; by default the region of the entry in clouds_file.
 	Region string `mapstructure:"region"`
-	// AllProjects reads every project, which requires the role admin. Otherwise only the project
-	// in the entry of clouds_file is read.
+	// AllProjects reads every project, which requires the role admin. Otherwise only the project in
+	// the entry of clouds_file is read.
 	AllProjects bool `mapstructure:"all_projects"`
-	// SameUser confirms that declarations are applied as the user of the entry: a user sees only
-	// its own keypairs.
+	// SameUser confirms that declarations are applied as the user of the entry, since a user sees
+	// only its own keypairs.
 	SameUser bool `mapstructure:"same_user"`
-	// Concurrency is how many requests run at once.
+	// Concurrency is the maximum number of concurrent requests.
 	Concurrency int `mapstructure:"concurrency"`
-	// Rate limits the requests per second; 0 is no limit.
+	// Rate is the maximum number of requests per second; 0 for no limit.
 	Rate float64 `mapstructure:"rate"`
-	// Timeout bounds each request with its answer.
+	// Timeout is the time limit of a request, including its response.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBody bounds each answer, in bytes.
+	// MaxBody is the size limit of a response, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
-	// PageSize is how many objects are requested at once; most services return 1000 at most.
+	// PageSize is the number of objects per request; most services return 1000 at most.
 	PageSize int `mapstructure:"page_size"`
 	// ExcludeKinds are patterns of kinds that are not read ("server_group").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// Actions is how many servers one scan asks for their actions, with the user of each. Those
-	// that changed last come first. 0 asks none.
+	// Actions is the maximum number of servers whose actions, with the user of each, one scan
+	// reads. The servers that changed last come first. 0 reads none.
 	Actions int `mapstructure:"actions"`
-	// Notifications are the settings of the services' message bus. Notifications name the user
-	// of changes that the services' APIs do not record.
+	// Notifications configures the message bus of the services. Notifications name the user of
+	// changes that the APIs of the services do not record.
 	Notifications Notifications `mapstructure:"notifications"`
 }
 
-// Notifications are the settings of the message bus.
+// Notifications configures the message bus of the services.
 type Notifications struct {
-	// URLFile holds the address of the message bus with user and password, such as
-	// amqps://driftd:PASSWORD@rabbit.example.org/. Without it no bus is read.
+	// URLFile is the file with the address of the message bus with user and password, such as
+	// amqps://driftd:PASSWORD@rabbit.example.org/. Without it, no bus is read.
 	URLFile string `mapstructure:"url_file" path:"true"`
-	// CAFile holds the certificates of the authorities to trust for the bus, instead of those of
+	// CAFile is a file with the certificate authorities to trust for the bus instead of those of
 	// the system. Without it, those of the system are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Cleartext allows sending the password over the network to a bus without TLS (amqp://).
 	Cleartext bool `mapstructure:"cleartext"`
-	// Queue is driftd's own queue on the bus, which no other source and no other driftd must
-	// use. Its default is driftd- and the source's name.
+	// Queue is driftd's own queue on the bus, which no other source and no other driftd must use.
+	// Its default is driftd- and the source's name.
 	Queue string `mapstructure:"queue"`
 	// Exchanges are the exchanges of the services' notifications: their control_exchange.
 	Exchanges []string `mapstructure:"exchanges"`
 	// Topic is the topic of the services' notifications.
 	Topic string `mapstructure:"topic"`
-	// Keep is how long the events of notifications are kept.
+	// Keep is how long the events in notifications are kept.
 	Keep time.Duration `mapstructure:"keep"`
 }
 
-// Defaults returns the settings that apply if the configuration does not set them.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Concurrency: 4,
@@ -90,7 +90,7 @@ func (c Config) check() error {
 	return errors.Join(c.Access().Check(), c.checkLimits(), c.checkKinds(), c.Notifications.check())
 }
 
-// Access returns how the cloud is reached.
+// Access returns the settings of the connection.
 func (c Config) Access() openstackapi.Access {
 	return openstackapi.Access{Entry: openstackapi.Entry{CloudsFile: c.CloudsFile, Cloud: c.Cloud}, Region: c.Region}
 }

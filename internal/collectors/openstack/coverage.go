@@ -42,7 +42,7 @@ func newVisibility(config Config, g openstackapi.Grant) visibility {
 	return s
 }
 
-// query returns the parameters for the objects of the project, or of all projects.
+// query returns the query parameters for the objects of the project, or of all projects.
 func (s visibility) query(k *normalize.Kind) url.Values {
 	switch {
 	case k.Belongs != normalize.ToProject:
@@ -67,7 +67,7 @@ type placeCoverage struct {
 	skipped       bool
 }
 
-// places returns which places of a kind's list were read.
+// places returns the places of a kind's list that were read.
 func (s visibility) places(k *normalize.Kind) []placeCoverage {
 	unknown := ""
 	if !s.known {
@@ -103,7 +103,7 @@ func (s visibility) keypairs(unknown string) []placeCoverage {
 	return append(own, placeCoverage{"", "only the keypairs of the token's user are visible: set same_user if declarations are applied as this user", true})
 }
 
-// coverage returns for each kind and place whether it was fully read.
+// coverage returns the coverage of each kind and place.
 func (sc *scan) coverage() []model.Coverage {
 	var all []model.Coverage
 	for _, k := range sc.kinds {

@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// reason returns why something was not read, and the next step. The same cause has the
-// same text, so that reports can group them.
+// reason returns the reason why something was not read, with the next step. Equal causes have equal
+// texts, so that reports can group them.
 func (c Config) reason(service string, err error) string {
 	var (
 		at     *openstackapi.CatalogueError

@@ -68,8 +68,8 @@ func (h *history) remember(id, name string) {
 	h.names.remember(id, name)
 }
 
-// read updates the history and returns the events of an estate. Errors are logged or part of
-// the reasons: only the authors of changes are missing then.
+// read updates the history and returns the events of an estate. It logs errors or adds them to the
+// reasons, since only the authors of changes are missing because of them.
 func (h *history) read(ctx context.Context, api requester, e *normalize.Estate, taken time.Time) auditLog {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,8 +100,8 @@ func (h *history) drainBus(ctx context.Context, taken time.Time) bus.State {
 	return h.bus.Drain(ctx, taken)
 }
 
-// creators returns the creation events of the objects that no log contains: by the user in
-// their rows, or by the only user who created an object of the kind at that time.
+// creators returns the creation events of the objects that no log contains. The creator is the user
+// in the row of the object, or the only user who created an object of the kind at that time.
 func creators(e *normalize.Estate, events []bus.Event) []bus.Event {
 	made, creations := map[model.Ref]bool{}, map[string][]*bus.Event{}
 	for i := range events {
@@ -136,8 +136,8 @@ func creators(e *normalize.Estate, events []bus.Event) []bus.Event {
 // rounding of times to seconds.
 const clockSkew = 2 * time.Second
 
-// creator returns the event that created an object: an event of its kind at the time of its
-// creation. It returns false if several users created one then.
+// creator returns the event that created an object, which is an event of its kind at the time of
+// its creation. It returns false if several users created one at that time.
 func creator(o *normalize.Object, creations []*bus.Event) (bus.Event, bool) {
 	var found *bus.Event
 	for _, a := range creations {

@@ -46,7 +46,7 @@ func (d *userNames) remember(id, name string) {
 // begin resets the limit of requests, for a new scan.
 func (d *userNames) begin() { d.left, d.refused = maxNames, false }
 
-// name returns the name of a user, or its id with a remark if the name is not known.
+// name returns the name of a user. If the name is unknown, it returns the ID with a remark.
 func (d *userNames) name(ctx context.Context, api requester, id string) (name, remark string) {
 	if _, known := d.Names[id]; !known && d.left > 0 && !d.refused {
 		d.left--

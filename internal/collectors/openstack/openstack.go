@@ -1,5 +1,5 @@
-// Package openstack reads an OpenStack cloud: the objects of Nova, Neutron, Glance and Cinder
-// in one project, or in all of them.
+// Package openstack reads an OpenStack cloud: the objects of Nova, Neutron, Glance and Cinder in
+// one project or in all projects.
 package openstack
 
 import (
@@ -12,8 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/openstackapi/normalize"
 )
 
-// Type is the collector's type in the configuration, and the first part of the names of its
-// kinds.
+// Type is the type of the collector in the configuration and the prefix of its kinds.
 const Type = normalize.Type
 
 // Definition returns the definition of the collector type "openstack".
@@ -39,8 +38,8 @@ type cloud struct {
 	history *history
 }
 
-// Collect reads every list, with one request per page, and the actions of as many servers as
-// Config.Actions.
+// Collect implements collectors.Collector. It reads every list, with one request per page, and the
+// actions of up to Config.Actions servers.
 func (c *cloud) Collect(ctx context.Context) (model.Snapshot, error) {
 	sc, err := c.scan(ctx, (*scan).read)
 	if err != nil {
@@ -55,7 +54,7 @@ func (c *cloud) Collect(ctx context.Context) (model.Snapshot, error) {
 	return sc.snapshot(), nil
 }
 
-// Probe reads the first object of each list.
+// Probe implements collectors.Prober. It reads the first object of each list.
 func (c *cloud) Probe(ctx context.Context) (collectors.Probe, error) {
 	sc, err := c.scan(ctx, (*scan).probeKind)
 	if err != nil {

@@ -101,9 +101,9 @@ func (p *pager) page(ctx context.Context, list, at url.Values) (model.Value, err
 	return answer, nil
 }
 
-// nextByMarker adds a page whose answer links to the next one, and returns the parameters of
-// that; nil after the last. Only the marker of the link is used: behind a proxy the link may
-// name any host.
+// nextByMarker adds a page whose response links to the next one, and returns the query parameters
+// of the next page; nil after the last one. It uses only the marker in the link, since behind a
+// proxy the link may refer to any host.
 func (p *pager) nextByMarker(answer model.Value) (url.Values, error) {
 	if err := p.add(answer.At(p.kind.Rows).Items()); err != nil {
 		return nil, err

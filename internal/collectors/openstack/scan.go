@@ -194,7 +194,7 @@ func (sc *scan) schemas() map[string]*model.Kind {
 	return kinds
 }
 
-// version returns the version of Nova, and the fields that an old one lacks.
+// version returns the version of Nova, and the fields that are missing from an old version.
 func (sc *scan) version() string {
 	newest := sc.session.Newest(normalize.Compute)
 	if newest == "" {

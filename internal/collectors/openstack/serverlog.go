@@ -114,8 +114,8 @@ func (s *serverLog) read(ctx context.Context, api requester, config Config, e *n
 	s.prune(seen, taken)
 }
 
-// fingerprints returns a hash of each server's values, by id: the time of the last change does
-// not cover every change.
+// fingerprints returns a hash of each server's values, by ID, because the time of the last change
+// does not reflect every change.
 func fingerprints(servers, ports []normalize.Object) map[string]string {
 	plugged := map[string][]string{}
 	for i := range ports {
@@ -135,8 +135,8 @@ func fingerprints(servers, ports []normalize.Object) map[string]string {
 	return seen
 }
 
-// changed returns the servers that differ from their last read, and then those that were never
-// read, each with the last changed ones first.
+// changed returns the servers that differ from their last read, followed by those that were never
+// read, each sorted by the time of the last change, latest first.
 func (s *serverLog) changed(servers []normalize.Object, seen map[string]string) []string {
 	var wanted []*normalize.Object
 	for i := range servers {
@@ -160,7 +160,8 @@ func (s *serverLog) changed(servers []normalize.Object, seen map[string]string) 
 	return ids
 }
 
-// listDeleted lists the deleted servers. Nova omits them for users without the permission.
+// listDeleted lists the deleted servers. Nova omits them for users without the permission to see
+// them.
 func (s *serverLog) listDeleted(ctx context.Context, api requester, config Config, all bool, taken time.Time) {
 	since := s.Listed.Add(-goneOverlap)
 	if s.Listed.IsZero() {
@@ -213,7 +214,7 @@ func (s *serverLog) prune(seen map[string]string, taken time.Time) {
 	})
 }
 
-// actions returns the events of one server, the last one first.
+// actions returns the events of one server, latest first.
 func actions(id string, answer model.Value) []bus.Event {
 	table := effects()
 	var events []bus.Event

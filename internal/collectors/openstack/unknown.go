@@ -40,7 +40,7 @@ func serviceLogs() map[string]serviceLog {
 	}
 }
 
-// of returns why the author of a change of the kind may be unknown.
+// of returns the reason why the author of a change of the kind may be unknown.
 func (s unknownWriter) of(kind string) string {
 	i := slices.IndexFunc(normalize.Kinds(), func(k *normalize.Kind) bool { return k.Name == kind })
 	if i < 0 {

@@ -94,7 +94,7 @@ func rowsByKeyOrNone(data model.Value, key string) ([]model.Field, error) {
 	return rowsByKey(data, key)
 }
 
-// addPools adds the pools and their storages. The pool of a guest comes with the guest.
+// addPools adds the pools and their storages. The pools of guests are read with the guests.
 func addPools(ctx context.Context, sc *scan, data model.Value) error {
 	rows, err := rowsByKey(data, "poolid")
 	for _, row := range rows {
@@ -115,8 +115,8 @@ func addPools(ctx context.Context, sc *scan, data model.Value) error {
 	return err
 }
 
-// poolMembers returns the members of a pool. The name of a nested pool contains a slash and
-// cannot be part of the path. All versions with nested pools accept it in the query.
+// poolMembers returns the members of a pool. The name of a nested pool contains a slash and cannot
+// be part of the path. All versions with nested pools accept it in the query.
 func (sc *scan) poolMembers(ctx context.Context, pool string) ([]model.Value, error) {
 	if !strings.Contains(pool, "/") {
 		data, err := sc.api.Get(ctx, "/pools/"+url.PathEscape(pool))

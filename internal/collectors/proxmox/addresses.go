@@ -42,8 +42,8 @@ func (s *guestScan) addAddressQuery(g guest, value model.Value, macs []string) {
 	s.queries = append(s.queries, addressQuery{g, macs})
 }
 
-// readAddresses queries the addresses of the running guests, after their configuration was
-// read. A guest that does not answer has no addresses; that is not an error.
+// readAddresses queries the addresses of the running guests after their configuration was read. A
+// guest that does not respond has no addresses; that is not an error.
 func (s *guestScan) readAddresses(ctx context.Context) {
 	if len(s.queries) == 0 {
 		return

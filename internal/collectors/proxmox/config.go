@@ -9,13 +9,13 @@ import (
 	"github.com/driftd/driftd/internal/pveapi"
 )
 
-// Config configures a proxmox source. The account is an API token (TokenID and
-// TokenFile), or a user with a password (Username and PasswordFile).
+// Config configures a proxmox source. The account is an API token (TokenID and TokenFile) or a user
+// with a password (Username and PasswordFile).
 type Config struct {
 	// URL is the address of a node of the cluster, such as https://pve.example.org:8006. It is
 	// required.
 	URL string `mapstructure:"url"`
-	// TokenID is the id of an API token, user@realm!name.
+	// TokenID is the ID of an API token, user@realm!name.
 	TokenID string `mapstructure:"token_id"`
 	// TokenFile is the file with the token's secret.
 	TokenFile string `mapstructure:"token_file" path:"true"`
@@ -23,27 +23,27 @@ type Config struct {
 	Username string `mapstructure:"username"`
 	// PasswordFile is the file with the user's password.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// CAFile holds the authorities to trust in place of those of the system, such as a copy of
-	// /etc/pve/pve-root-ca.pem of a node.
+	// CAFile is a file with the certificate authorities to trust instead of those of the system,
+	// such as a copy of /etc/pve/pve-root-ca.pem of a node.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Fingerprint is the SHA-256 digest of the server's certificate. It replaces the check of the
-	// authority.
+	// certificate authority.
 	Fingerprint string `mapstructure:"fingerprint"`
-	// Concurrency is the largest number of simultaneous requests to one node.
+	// Concurrency is the maximum number of concurrent requests to one node.
 	Concurrency int `mapstructure:"concurrency"`
-	// Rate is the largest number of requests per second; 0 for no limit.
+	// Rate is the maximum number of requests per second; 0 for no limit.
 	Rate float64 `mapstructure:"rate"`
-	// Timeout is the time limit of a request, including its answer.
+	// Timeout is the time limit of a request, including its response.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBody is the size limit of an answer, in bytes.
+	// MaxBody is the size limit of a response, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
 	// ExcludeKinds are patterns of kinds that are not read ("firewall_*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// GuestAgent enables a query for the IP addresses of each running guest, with one more request
-	// for each.
+	// GuestAgent enables a query for the IP addresses of each running guest, with one additional
+	// request for each.
 	GuestAgent bool `mapstructure:"guest_agent"`
-	// LogSince is the age of the oldest log entries to read; 0 disables the logs, and all authors
-	// are unknown.
+	// LogSince is the maximum age of log entries to read; 0 disables reading the logs, so that all
+	// authors are unknown.
 	LogSince time.Duration `mapstructure:"log_since"`
 }
 

@@ -32,10 +32,10 @@ func (e logEntry) onResource(kind, id string, sure model.Confidence) logEntry {
 // maxDeletedWithGuests is the approximate limit of the events that deletedWithGuests returns.
 const maxDeletedWithGuests = 10_000
 
-// deletedWithGuests returns events for the resources that were deleted with a guest, if no
-// guest with its id exists: its firewall, its HA resource (Proxmox VE only destroys a guest
-// that has none), and its membership in a pool. The task does not name the pool, so there is
-// an event for each pool.
+// deletedWithGuests returns events for the resources that were deleted with a guest, if no guest
+// with its ID exists: its firewall, its HA resource (Proxmox VE only destroys a guest that has
+// none), and its membership in a pool. The task does not name the pool, so there is one event for
+// each pool.
 func (sc *scan) deletedWithGuests(entries []logEntry) []logEntry {
 	var pools []string
 	for i := range sc.resources {
@@ -89,8 +89,8 @@ func cloneTask(row model.Value) (logEntry, bool) {
 }
 
 // cloneEvents returns creation events for machines without a creation task. A clone keeps the
-// creation time of its source. If no more machines have that time than there are clone tasks
-// of their source, and all of these tasks are by one user, that user created the machines.
+// creation time of its source. If no more machines have that time than there are clone tasks of
+// their source, and all of these tasks are by one user, that user created the machines.
 func (sc *scan) cloneEvents(entries []logEntry) []logEntry {
 	tasks := map[time.Time][]logEntry{}
 	created := map[string]bool{}
@@ -122,8 +122,8 @@ func (sc *scan) cloneEvents(entries []logEntry) []logEntry {
 	return all
 }
 
-// clonedBy returns a creation event for each clone, if all tasks are by one user. The time is
-// known if there is only one task.
+// clonedBy returns a creation event for each clone, if all tasks are by one user. The time is known
+// if there is only one task.
 func clonedBy(tasks []logEntry, clones []model.Ref) []logEntry {
 	slices.SortFunc(tasks, func(a, b logEntry) int { return cmp.Compare(a.Actor.Evidence, b.Actor.Evidence) })
 	tasks = slices.CompactFunc(tasks, func(a, b logEntry) bool { return a.Actor == b.Actor })

@@ -59,7 +59,7 @@ func clusterEndpoints() []endpoint {
 	}
 }
 
-// needs returns the privileges that are required to see every object of a kind.
+// needs returns the privileges that an account requires to see every object of a kind.
 func needs(kind string) []need {
 	switch kind {
 	case normalize.QEMU, normalize.LXC, normalize.ReplicationJob:
@@ -141,8 +141,8 @@ func rowsOf(data model.Value) ([]model.Value, error) {
 	return data.Items(), nil
 }
 
-// rowsByKey returns the rows of a list, named by the value of key. It fails if a row has no
-// such value.
+// rowsByKey returns the rows of a list, named by the value of key. It returns an error if a row has
+// no such value.
 func rowsByKey(data model.Value, key string) ([]model.Field, error) {
 	rows, err := rowsOf(data)
 	if err != nil {

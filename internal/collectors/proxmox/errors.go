@@ -53,8 +53,8 @@ func (c Config) explain(err error) error {
 	return c.Access().Explain(err, "grant the account PVEAuditor on /, see docs/proxmox.md")
 }
 
-// reason returns why an object was not read, and the next step. The same cause has the same
-// text, so that reports can group them.
+// reason returns the reason why an object was not read, with the next step. Equal causes have equal
+// texts, so that reports can group them.
 func (c Config) reason(err error) string {
 	var large *httpclient.TooLarge
 	switch code := httpclient.Code(err); {

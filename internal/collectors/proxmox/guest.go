@@ -128,9 +128,8 @@ func (s *guestScan) readGuests(ctx context.Context, guests []guest) {
 	})
 }
 
-// refreshStatus updates the status of the guests on a node from the node's own lists: the
-// cluster's list is some seconds old. If the node sends no status, that of the cluster
-// remains.
+// refreshStatus updates the status of the guests on a node from the node's own lists, because the
+// cluster's list is some seconds old. If the node returns no status, that of the cluster remains.
 func (s *guestScan) refreshStatus(ctx context.Context, n *node, on []guest) {
 	now := map[string]string{}
 	for _, kind := range []string{"qemu", "lxc"} {
@@ -268,8 +267,8 @@ func unixTime(seconds string) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-// retryFailed reads the failed guests again. It lists the guests again to find those that were
-// deleted or moved since, and reads moved ones on their new node.
+// retryFailed reads the guests again that could not be read. It lists the guests again to find
+// those that were deleted or moved since, and reads moved ones on their new node.
 func (s *guestScan) retryFailed(ctx context.Context) {
 	failed := s.failed
 	s.failed = nil

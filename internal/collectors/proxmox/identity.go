@@ -41,8 +41,8 @@ func withName(all []model.Identity, name string) []model.Identity {
 	return append(all, model.Identity{By: byName, Value: strings.ToLower(name)})
 }
 
-// macAddresses returns the MAC addresses of a guest's network devices without duplicates, in
-// upper case, both configured and running.
+// macAddresses returns the MAC addresses of a guest's network devices, both configured and running,
+// in upper case and without duplicates.
 func macAddresses(value model.Value, running []model.Field) []string {
 	var macs []string
 	for _, fields := range [][]model.Field{value.Fields(), running} {

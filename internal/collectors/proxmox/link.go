@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// Link returns the address of a guest in the web interface. Other kinds have no page that
-// their ID leads to.
+// Link implements collectors.Linker. It returns the address of a guest in the web interface, and ""
+// for other kinds, whose pages have no address of their own.
 func (c *cluster) Link(r model.Ref) string {
 	if r.Kind != normalize.QEMU && r.Kind != normalize.LXC {
 		return ""

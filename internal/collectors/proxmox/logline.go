@@ -31,7 +31,8 @@ const (
 	maxUpdate = 64 << 10
 )
 
-// parseUpdate parses a message of the cluster log. ok is false for any other message.
+// parseUpdate parses a message in the cluster log about an update. For any other message, ok is
+// false.
 func parseUpdate(line string) (u update, ok bool) {
 	rest, ok := strings.CutPrefix(line, updatePrefix)
 	if !ok {
@@ -68,8 +69,8 @@ func parseUpdate(line string) (u update, ok bool) {
 // An option is a setting with its value as written to the log.
 type option struct{ key, value string }
 
-// parseOptions splits "-key value -key value". Values are not quoted, but keys are sorted: a
-// key out of order is part of the value before it.
+// parseOptions splits "-key value -key value". Values are not quoted, but keys are sorted, so a key
+// that is out of order is part of the preceding value.
 func parseOptions(text string) []option {
 	var options []option
 	var words []string // of the last option's value

@@ -41,8 +41,8 @@ const maxLog = 5000
 // PVEAuditor does not have it.
 func logNeed() need { return need{privilege: "Sys.Syslog", path: "/", exact: true} }
 
-// readLogs reads the logs. If a log cannot be read, authors are unknown, and coverage stays
-// the same.
+// readLogs reads the logs. If a log cannot be read, authors are unknown, but the coverage does not
+// change.
 func (sc *scan) readLogs(ctx context.Context, nodes map[string]*node) {
 	if sc.config.LogSince == 0 {
 		return
@@ -141,7 +141,7 @@ func finishedTask(row model.Value) (u upid, ok bool) {
 	return u, ok && isVMID(u.id) && (status == "OK" || strings.HasPrefix(status, "WARNINGS"))
 }
 
-// taskEntry decodes a row of a task log, if the type of the task has an entry in effects.
+// taskEntry decodes a row of a task log, if effects contains the type of the task.
 func taskEntry(row model.Value, effects map[string]taskEffect) (logEntry, bool) {
 	u, ok := finishedTask(row)
 	effect, known := effects[u.typ]
@@ -158,8 +158,8 @@ func taskEntry(row model.Value, effects map[string]taskEffect) (logEntry, bool) 
 	return e, true
 }
 
-// auditEvents returns the events of the logs without duplicates, in the order of a snapshot.
-// The kind of an entry without one is that of the guest with its id.
+// auditEvents returns the events of the logs without duplicates, in the order of a snapshot. An
+// entry without a kind has the kind of the guest with its ID.
 func (sc *scan) auditEvents() []model.AuditEvent {
 	entries := slices.Clone(sc.logEntries)
 	for i := range entries {
@@ -200,10 +200,10 @@ func (sc *scan) auditEvents() []model.AuditEvent {
 // ambiguousReason explains why an event may be another edit than the one in question.
 const ambiguousReason = "the task does not name the field; most edits are only in the cluster log, which requires Sys.Syslog on /"
 
-// markAmbiguous adds a reason to tasks that do not name the changed field, if the cluster log
-// was not read: most edits are only recorded there. It removes such tasks by the user who
-// created the guest. That user is usually the account that applies declarations, and would be
-// named as the author of other users' edits.
+// markAmbiguous adds a reason to tasks that do not name the changed field, if the cluster log was
+// not read, because most edits are recorded only there. It removes such tasks by the user who
+// created the guest: that user is usually the account that applies declarations, and would be named
+// as the author of other users' edits.
 func markAmbiguous(entries []logEntry) []logEntry {
 	type creator struct {
 		model.Ref

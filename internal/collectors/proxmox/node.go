@@ -25,7 +25,8 @@ type node struct {
 	down error
 }
 
-// Get implements api.
+// Get implements api. It returns an error without a request if the node is known to be down, and
+// marks the node as down if it cannot be reached.
 func (n *node) Get(ctx context.Context, path string) (model.Value, error) {
 	if err := n.downReason(); err != nil {
 		return model.Value{}, err
@@ -37,8 +38,8 @@ func (n *node) Get(ctx context.Context, path string) (model.Value, error) {
 	return data, err
 }
 
-// GetOnce implements api. A missing answer does not mark the node as down, because the guest
-// sends it.
+// GetOnce implements api. A missing response does not mark the node as down, because the guest
+// sends the response.
 func (n *node) GetOnce(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
 	if err := n.downReason(); err != nil {
 		return model.Value{}, err

@@ -10,9 +10,10 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// withoutOverwritten removes from the entries the fields that a later entry wrote again, and
-// those whose live value is not the one that the last entry wrote. Such a value comes from an
-// edited file, whose author is not in the log, or is left by a resize that failed. The entries are sorted by guest and time.
+// withoutOverwritten removes from the entries the fields that a later entry wrote again, and those
+// whose live value is not the one that the last entry wrote. Such a value comes from an edited
+// file, whose author is not in the log, or remains from a resize that failed. The entries must be
+// sorted by guest and time.
 func (sc *scan) withoutOverwritten(entries []logEntry) []logEntry {
 	type field struct {
 		model.Ref
@@ -61,9 +62,9 @@ func (sc *scan) resource(r model.Ref) (int, bool) {
 	})
 }
 
-// mayResultFrom reports whether a live value may result from a written one. Generated parts
-// (the volume of a new disk, a MAC address) and secrets may differ. A null live value stands
-// for a deleted setting.
+// mayResultFrom reports whether a live value may result from a written one. Generated parts (the
+// volume of a new disk, a MAC address) and secrets may differ. A null live value means that the
+// setting was deleted.
 func mayResultFrom(live, written model.Value) bool {
 	switch {
 	case live.Kind() == model.Secret || live.Text() != "" && strings.Trim(live.Text(), "*") == "":
@@ -105,8 +106,8 @@ func withoutEscapes(text string) string {
 	}, text)
 }
 
-// rows returns the settings of an update in the format of a guest's /pending; nil if the
-// message has no values.
+// rows returns the settings of an update in the format of a guest's /pending; nil if the message
+// contains no values.
 func (u update) rows() []model.Value {
 	var rows []model.Value
 	for _, o := range u.options {

@@ -1,5 +1,4 @@
-// Package proxmox reads a Proxmox VE cluster, versions 7.4 to 9.x, through the API of one
-// node.
+// Package proxmox reads a Proxmox VE cluster, versions 7.4 to 9.x, through the API of one node.
 package proxmox
 
 import (
@@ -16,8 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// Type is the collector's type in the configuration, and the first part of the names of its
-// kinds.
+// Type is the type of the collector in the configuration and the prefix of its kinds.
 const Type = "proxmox"
 
 // Definition returns the definition of the collector type "proxmox".
@@ -61,7 +59,7 @@ type cluster struct {
 	warned sync.Once
 }
 
-// Collect reads every object that the account can see, once.
+// Collect implements collectors.Collector. It reads every object that the account can see.
 func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
 	found, version, err := c.scan(ctx, false)
 	if err != nil {
@@ -75,7 +73,8 @@ func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
 	return found.snapshot(version), nil
 }
 
-// Probe reads the objects of the cluster and its nodes, and no guests.
+// Probe implements collectors.Prober. It reads the objects of the cluster and of its nodes, but no
+// guests.
 func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 	found, version, err := c.scan(ctx, true)
 	if err != nil {
@@ -89,7 +88,7 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 	}, nil
 }
 
-// scan reads the cluster. A brief scan leaves out guests and logs.
+// scan reads the cluster. If brief is set, it does not read guests and logs.
 func (c *cluster) scan(ctx context.Context, brief bool) (*scan, string, error) {
 	sc := &scan{config: c.config, source: c.env.Name, normalizer: normalize.New(c.env.Sealer), taken: c.now()}
 	session, err := pveapi.Connect(ctx, c.config.Access(), c.config.limits(c.backoff))

@@ -17,8 +17,8 @@ func (sc *scan) readWithQuorum(ctx context.Context, brief bool) {
 	sc.stale = cmp.Or(before, sc.quorum(ctx))
 }
 
-// quorum returns why the node that answers may have an outdated copy; "" if it has a quorum or
-// is not part of a cluster.
+// quorum returns the reason why the node that responds may have an outdated copy of the
+// configuration; "" if it has a quorum or is not part of a cluster.
 func (sc *scan) quorum(ctx context.Context) string {
 	data, err := sc.api.Get(ctx, "/cluster/status")
 	if err == nil {

@@ -20,8 +20,8 @@ type need struct {
 // objects that the account may not see from a list, and answers with success.
 type rights map[string]map[string]bool
 
-// newRights decodes the answers to /access/permissions and /access/acl. The first omits paths
-// without privileges, which the second contains.
+// newRights decodes the responses to /access/permissions and /access/acl. The former omits paths
+// without privileges, which the latter contains.
 func newRights(permissions, acl model.Value) rights {
 	r := rights{}
 	for _, p := range permissions.Fields() {

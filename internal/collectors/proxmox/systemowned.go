@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// systemOwned returns why no declaration of a resource is expected, or "".
+// systemOwned returns the reason why no declaration is expected to declare a resource, or "".
 func systemOwned(r *model.Resource, kind *model.Kind) string {
 	switch value := r.Value; r.Kind {
 	case normalize.ClusterOptions:

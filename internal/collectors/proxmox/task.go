@@ -24,8 +24,8 @@ type taskEffect struct {
 	delegated bool
 }
 
-// taskEffects returns the effects of the types of tasks that change compared fields. The type
-// of a clone is missing: its task names the source, which does not change.
+// taskEffects returns the effects of the types of tasks that change compared fields. It omits
+// clones, because their task names the source, which does not change.
 func taskEffects() map[string]taskEffect {
 	status, node := []string{"status"}, []string{"node"}
 	effects := map[string]taskEffect{

@@ -10,8 +10,8 @@ import (
 // inAccessLog names the request log of pveproxy, which has the sender of each request.
 const inAccessLog = " in /var/log/pveproxy/access.log of the nodes, which names the sender of each request"
 
-// writerUnknown returns why the author of a change of a kind may be unknown, and where to find
-// it.
+// writerUnknown returns the reason why the author of a change of a kind may be unknown, and where
+// to find the author.
 func (sc *scan) writerUnknown(kind string) string {
 	switch {
 	case kind != normalize.QEMU && kind != normalize.LXC:
