@@ -15,24 +15,25 @@ import (
 
 // Options configure a Gate. The zero Options accept no credentials.
 type Options struct {
-	// Loopback is the role of anonymous requests to a loopback address.
+	// Loopback is the role of anonymous requests that come from a loopback address.
 	Loopback Role
-	// UsersFile is the path of the file with user names and bcrypt hashes; "" disables
-	// passwords.
+	// UsersFile is the path of the file with user names and bcrypt hashes. If it is "", login with a
+	// password is disabled.
 	UsersFile string
-	// OpenID is the OpenID provider; an empty issuer disables it.
+	// OpenID configures the OpenID provider. If its Issuer is "", login with OpenID is disabled.
 	OpenID OpenIDClient
-	// Proxy is the authenticating reverse proxy; no trusted addresses disable it.
+	// Proxy configures the authenticating reverse proxy. If its Trusted is empty, the headers of proxies
+	// are ignored.
 	Proxy ReverseProxy
 	Roles Roles
-	// People returns the table of people; nil means that there is none.
+	// People returns the table of people, or nil if there is none.
 	People func() *People
-	// Session is the lifetime of a session; 0 means 12 hours.
+	// Session is the lifetime of a session. 0 means DefaultSession.
 	Session time.Duration
 	// URL is the public address of the pages. The OpenID provider redirects to it.
 	URL string
-	// Vouched returns the name of a visitor whom the server has already authenticated, and
-	// the method; "" if it has not. It may be nil.
+	// Vouched returns the name of a visitor whom the server has already authenticated, and the method. The
+	// name is "" if the server has not authenticated the visitor. Vouched may be nil.
 	Vouched func(*http.Request) (name string, via Via)
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -41,8 +42,8 @@ type Options struct {
 // DefaultSession is the default lifetime of a session.
 const DefaultSession = 12 * time.Hour
 
-// A Gate authenticates requests and handles login and logout. It is safe for concurrent use
-// and starts no goroutines.
+// A Gate authenticates requests, and handles login and logout. It is safe for concurrent use. It starts no
+// goroutines.
 type Gate struct {
 	options Options
 	// key signs cookies and CSRF tokens. It is random and lives as long as the Gate.
@@ -61,8 +62,8 @@ type Gate struct {
 	origins               *http.CrossOriginProtection
 }
 
-// New returns a Gate. It reads the users file and the files of the OpenID client, and makes
-// no network requests.
+// New returns a Gate. It reads the users file and the files of the OpenID client, and returns an error if
+// one of them is invalid. It makes no network requests.
 func New(o Options) (*Gate, error) {
 	if o.Session == 0 {
 		o.Session = DefaultSession
@@ -105,20 +106,19 @@ func publicURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// A Refused is the reason why a request is refused, written for the visitor.
+// A Refused is an error that reports why a request is refused, in words for the visitor.
 type Refused struct {
-	// Status is the HTTP status code: 401, 403, 429, or 503 if the OpenID provider does not
-	// answer.
+	// Status is the HTTP status code: 401, 403, 429, or 503 if the OpenID provider does not respond.
 	Status        int
 	Message, Hint string
-	// RetryAfter is how long to wait before a retry; set if Status is 429 or 503.
+	// RetryAfter is the time that the visitor must wait before a retry. It is set if Status is 429 or 503.
 	RetryAfter time.Duration
 }
 
-// Error returns message and hint on one line.
+// Error returns the message and the hint on one line.
 func (r *Refused) Error() string { return r.Message + ": " + r.Hint }
 
-// Seconds returns RetryAfter in whole seconds, rounded up; 0 if it is not set.
+// Seconds returns RetryAfter in whole seconds, rounded up, or 0 if it is not set.
 func (r *Refused) Seconds() int { return int(math.Ceil(r.RetryAfter.Seconds())) }
 
 // An authentication holds the details of how a visitor was authenticated. A request's context
@@ -135,16 +135,16 @@ type authentication struct {
 
 type authenticationKey struct{}
 
-// Why returns the reason why the request of a context could not be authenticated, or nil if
-// it was authenticated or contained no credentials.
+// Why returns the reason why the request could not be authenticated. It returns nil if the request was
+// authenticated or contained no credentials.
 func Why(ctx context.Context) *Refused {
 	s, _ := ctx.Value(authenticationKey{}).(authentication)
 	return s.refused
 }
 
-// Identify calls next with the Visitor in the request's context. LoopbackOnly reports whether
-// the listener has a loopback address. An unauthenticated visitor is the zero Visitor; next
-// decides what it may do.
+// Identify returns a handler that calls next with the Visitor in the context of the request. loopbackOnly
+// reports whether the listener has a loopback address. For an unauthenticated request, the Visitor is zero,
+// and next decides whether to refuse the request.
 func (g *Gate) Identify(loopbackOnly bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, s := g.visitor(r, loopbackOnly)
@@ -215,8 +215,8 @@ func (g *Gate) Passwords() bool { return g.users != nil }
 // OpenID reports whether an OpenID provider is configured.
 func (g *Gate) OpenID() bool { return g.openID != nil }
 
-// Still reports whether the authentication of a context is still valid: the session has not
-// ended and the password has not changed.
+// Still reports whether the authentication in ctx is still valid: the session has not ended, and the
+// password has not changed.
 func (g *Gate) Still(ctx context.Context) bool {
 	s, _ := ctx.Value(authenticationKey{}).(authentication)
 	v := Of(ctx)
@@ -242,7 +242,7 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request, s session) {
 	g.options.Log.InfoContext(r.Context(), "logged in", "user", s.name, "role", g.roles.of(s.name, s.groups).String(), "address", g.client(r).String())
 }
 
-// Logout ends the session of the request and removes its cookie.
+// Logout ends the session of the request and deletes its cookie.
 func (g *Gate) Logout(w http.ResponseWriter, r *http.Request) {
 	if id, ok := g.cookie(r, sessionCookie); ok {
 		g.sessions.end(digestOf(id))

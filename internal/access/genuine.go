@@ -14,9 +14,9 @@ import (
 // maxForm is the maximum size of a form with a CSRF token, in bytes.
 const maxForm = 64 << 10
 
-// Token returns a CSRF token for the forms of the visitor's page, which send it as "csrf". It
-// may set a cookie, so it must be called before the page is written. The token is masked with
-// random bytes on each call, so that the size of a compressed page does not reveal it.
+// Token returns a CSRF token, which the forms of a page send as "csrf". It must be called before the page
+// is written, because it may set a cookie. Each call masks the token with different random bytes, so that
+// the size of a compressed page does not reveal it.
 func (g *Gate) Token(w http.ResponseWriter, r *http.Request) string {
 	want, ok := g.expected(r)
 	if !ok {
@@ -52,10 +52,9 @@ func (g *Gate) expected(r *http.Request) (want [sha256.Size]byte, ok bool) {
 	return g.mac("visit", visit, Of(r.Context()).Name), ok
 }
 
-// Genuine checks that a request that changes state is not a cross-site request forgery. It
-// accepts requests from a page of driftd, with a token as "csrf" in the form or in the header
-// X-CSRF-Token, and requests to the API that no browser sent. It does not check the role. The
-// error is a *Refused.
+// Genuine returns a *Refused if a request that changes state may be a cross-site request forgery. It
+// accepts requests from a page of driftd, which contain a token as "csrf" in the form or in the header
+// X-CSRF-Token, and API requests that do not come from a browser. It does not check the role.
 func (g *Gate) Genuine(r *http.Request) error {
 	if Of(r.Context()).Via == Local || isProgram(r) {
 		return nil

@@ -16,8 +16,8 @@ const (
 	hashCost    = 12
 )
 
-// UserLine returns the line of a users file for a name and a password, without the newline. No
-// error contains the password.
+// UserLine returns the line of a users file for a name and a password, without the newline. Its errors do
+// not contain the password.
 func UserLine(name, password string) (string, error) {
 	switch {
 	case !clean(name) || strings.ContainsRune(name, ':') || strings.HasPrefix(name, "#"):

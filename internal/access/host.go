@@ -60,8 +60,8 @@ func isPort(text string) bool {
 	return text == "" || ok && digits != "" && len(digits) <= 5 && strings.Trim(digits, "0123456789") == ""
 }
 
-// LocalPath returns next if it is the path of a page of driftd, with its query. It returns "/"
-// for an address of another site and for the login pages.
+// LocalPath returns next if it is a path of a page of driftd, including its query. It returns "/" for an
+// address of another site and for the login pages.
 func LocalPath(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || len(next) > maxPath ||
 		strings.ContainsRune(next, '\\') || strings.ContainsFunc(next, notShown) {

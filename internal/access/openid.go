@@ -36,18 +36,20 @@ const Callback = "/login/oidc/callback"
 
 // An OpenIDClient is a client of an OpenID provider.
 type OpenIDClient struct {
-	// Issuer is the provider's address. It must pass CheckIssuer.
+	// Issuer is the address of the provider, for which CheckIssuer must return nil. ClientID is the ID of
+	// the client at the provider.
 	Issuer, ClientID string
-	// ClientSecretFile is read each time the secret is needed; "" for a public client.
+	// ClientSecretFile is the path of a file with the client secret. It is read each time the secret is
+	// needed. "" means a public client.
 	ClientSecretFile string
-	// CAFile holds the CA certificates to trust instead of the system's.
+	// CAFile is the path of a file with the CA certificates to trust. "" means those of the system.
 	CAFile                 string
 	Scopes                 []string
 	NameClaim, GroupsClaim string
 }
 
-// CheckIssuer returns an error if the issuer is not a valid address of a provider. Plain HTTP
-// is valid only for a loopback address.
+// CheckIssuer returns an error if issuer is not a valid address of a provider. Plain HTTP is only valid for
+// a loopback address.
 func CheckIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !safeScheme(u) {
@@ -186,8 +188,9 @@ type oidcFlow struct {
 	Ends     time.Time `json:"e"`
 }
 
-// BeginOpenID redirects the visitor to the OpenID provider. After the login, EndOpenID returns
-// next, the path of the page to show. The error is a *Refused; then nothing is written.
+// BeginOpenID redirects the visitor to the OpenID provider. After the login, EndOpenID returns next, the
+// path of the page to show. If BeginOpenID returns an error, which is a *Refused, it has written no
+// response.
 func (g *Gate) BeginOpenID(w http.ResponseWriter, r *http.Request, next string) error {
 	if g.openID == nil {
 		return noOpenID()
@@ -245,8 +248,8 @@ func (g *Gate) unseal(sealed string) (j oidcFlow, ok bool) {
 	return j, g.options.Now().Before(j.Ends)
 }
 
-// EndOpenID handles the redirect from the OpenID provider. It starts a session and returns the
-// path that was passed to BeginOpenID. The error is a *Refused.
+// EndOpenID handles the redirect from the OpenID provider. It starts a session, and returns the path that
+// was passed to BeginOpenID. If the login fails, it returns a *Refused.
 func (g *Gate) EndOpenID(w http.ResponseWriter, r *http.Request) (next string, err error) {
 	if g.openID == nil {
 		return "", noOpenID()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// MaxPassword is the maximum length of a password, in bytes. It is the limit of bcrypt.
+// MaxPassword is the maximum length of a password in bytes, which is the limit of bcrypt.
 const MaxPassword = 72
 
 // Limits of the cache of verified passwords. With it, a program that sends a request every few
@@ -58,7 +58,7 @@ func (v *verified) clear() {
 	clear(v.until)
 }
 
-// Login verifies a password and starts a session. The error is a *Refused.
+// Login verifies a password and starts a session. If the login is refused, it returns a *Refused.
 func (g *Gate) Login(w http.ResponseWriter, r *http.Request, name, password string) error {
 	if g.users == nil {
 		return &Refused{Status: http.StatusForbidden, Message: "login with a password is not configured",

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// An IdentityKind is a system that names users.
+// An IdentityKind is the kind of system that issued an identity.
 type IdentityKind string
 
-// The kinds of identities: a user of the daemon's host, a name of the users file, of
-// web_config_file, of a client certificate or of the proxy, a name from the OpenID provider, and the
-// ID of a member of a Slack workspace. A KubernetesUser is a user name in the audit logs of API servers.
+// The kinds of identities: a user of the daemon's host; a user name in the users file, in web_config_file,
+// in a client certificate or from the proxy; a name from the OpenID provider; the ID of a member of a Slack
+// workspace; and a user name in the audit logs of Kubernetes API servers.
 const (
 	UnixUser       IdentityKind = "unix"
 	LoginName      IdentityKind = "login"
@@ -22,13 +22,13 @@ const (
 	KubernetesUser IdentityKind = "kubernetes"
 )
 
-// An Identity is a user of one system. The ID of a UnixUser is a name or a decimal user ID.
+// An Identity identifies a user in one system. The ID of a UnixUser is a name or a decimal user ID.
 type Identity struct {
 	Kind IdentityKind
 	ID   string
 }
 
-// String returns kind and ID, as in "unix:root".
+// String returns the kind and the ID: "unix:root".
 func (i Identity) String() string { return string(i.Kind) + ":" + i.ID }
 
 // The user IDs that identify no person: the superuser, whom several people can become, the
@@ -39,11 +39,11 @@ const (
 	invalidUID  = 1<<32 - 1
 )
 
-// IsPersonal reports whether a user ID can belong to one person.
+// IsPersonal reports whether a user ID can belong to a single person.
 func IsPersonal(uid uint32) bool { return uid != rootUID && uid != overflowUID && uid != invalidUID }
 
-// UnixIdentities returns the identities of a user of this host. The name is "" if it is unknown. A
-// user ID that is not personal has one identity, which Check rejects.
+// UnixIdentities returns the identities of a user of this host. name is "" if it is unknown. For a user ID
+// that is not personal, the result is one identity, for which Check returns an error.
 func UnixIdentities(uid uint32, name string) []Identity {
 	id := Identity{UnixUser, strconv.FormatUint(uint64(uid), 10)}
 	switch {
@@ -57,7 +57,7 @@ func UnixIdentities(uid uint32, name string) []Identity {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// Check returns an error if the identity cannot be that of one person.
+// Check returns an error if the identity cannot belong to a single person.
 func (i Identity) Check() error {
 	switch {
 	case !clean(i.ID):
@@ -93,11 +93,12 @@ func isMember(id string) bool {
 	return len(id) > 2 && strings.ContainsRune("UW", rune(id[0])) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// A Person has a name and at most one identity of each kind; an empty one is not set.
+// A Person has a name, and at most one identity of each kind. An identity is "" if the person has none of
+// its kind.
 type Person struct{ Name, Unix, Login, OIDC, Slack, Kubernetes string }
 
-// CheckPersonName returns an error if a person may not have the name. Colons and parentheses occur
-// in the names of identities that belong to no person.
+// CheckPersonName returns an error if name is not a valid name of a person. It must not contain colons or
+// parentheses, which occur in the names of identities that belong to no person.
 func CheckPersonName(name string) error {
 	if !clean(name) || strings.ContainsAny(name, ":()") {
 		return fmt.Errorf("want at most %d bytes of printable text without colons and parentheses", maxName)
@@ -111,7 +112,7 @@ func CheckPersonName(name string) error {
 // onThisHost is the name of visitors on a loopback address who are not logged in.
 const onThisHost = "somebody on this host"
 
-// Identities returns the identities that are set, in the order of the fields.
+// Identities returns the identities of the person, in the order of the fields.
 func (p Person) Identities() []Identity {
 	var set []Identity
 	for _, id := range []Identity{{UnixUser, p.Unix}, {LoginName, p.Login}, {OIDCName, p.OIDC}, {SlackMember, p.Slack}, {KubernetesUser, p.Kubernetes}} {
@@ -125,7 +126,7 @@ func (p Person) Identities() []Identity {
 // People maps identities to the names of persons. It is immutable. A nil *People is empty.
 type People struct{ names map[Identity]string }
 
-// NewPeople returns the table of a list of persons who have distinct names and identities.
+// NewPeople returns the table of the persons in list, whose names and identities must be distinct.
 func NewPeople(list []Person) *People {
 	p := &People{names: map[Identity]string{}}
 	for _, person := range list {
@@ -136,8 +137,8 @@ func NewPeople(list []Person) *People {
 	return p
 }
 
-// Find returns the name of the person who has one of the identities, all of which are those of one
-// user. It returns "" if there is none, or if they belong to different persons.
+// Find returns the name of the person who has one of the identities, which must all belong to the same
+// user. It returns "" if there is no such person, or if the identities belong to different persons.
 func (p *People) Find(ids ...Identity) string {
 	if p == nil {
 		return ""
@@ -155,7 +156,7 @@ func (p *People) Find(ids ...Identity) string {
 	return found
 }
 
-// Identities returns the identities of a person, sorted, as "kind:ID".
+// Identities returns the identities of a person in the form "kind:ID", sorted.
 func (p *People) Identities(person string) (ids []string) {
 	if p == nil || person == "" {
 		return nil
@@ -169,8 +170,8 @@ func (p *People) Identities(person string) (ids []string) {
 	return ids
 }
 
-// Recognize returns the visitor with the person who has one of the identities. If there is none, the
-// visitor has the first identity as Unmapped, unless the table is empty.
+// Recognize returns v with the person who has one of the identities. If there is none, and the table is not
+// empty, it sets Unmapped to the first identity.
 func (p *People) Recognize(v Visitor, ids ...Identity) Visitor {
 	v.Person, v.Unmapped = p.Find(ids...), ""
 	if v.Person == "" && p != nil && len(p.names) > 0 {

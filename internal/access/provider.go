@@ -45,7 +45,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 // bounded limits the size of responses.
 type bounded struct{ http.RoundTripper }
 
-// RoundTrip sends a request. At most maxAnswer bytes of the response can be read.
+// RoundTrip implements http.RoundTripper. At most maxAnswer bytes of the response can be read.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {

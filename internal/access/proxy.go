@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// A ReverseProxy authenticates visitors and sends their name and groups in headers.
+// A ReverseProxy describes proxies that authenticate visitors, and that send their name and groups in
+// headers.
 type ReverseProxy struct {
 	// Trusted lists the addresses and prefixes of the proxies whose headers are accepted.
 	Trusted []string
-	// UserHeader is the header with the visitor's name, GroupsHeader the header with their
-	// groups, separated by commas.
+	// UserHeader is the header with the name of the visitor. GroupsHeader is the header with the groups,
+	// separated by commas.
 	UserHeader, GroupsHeader string
 }
 
-// ParsePrefix parses an address or a prefix such as 10.0.0.0/8. A prefix that contains every
-// address is an error: any client could claim any name.
+// ParsePrefix parses an address or a prefix such as 10.0.0.0/8. It returns an error for a prefix that
+// contains every address, because any client could then claim any name.
 func ParsePrefix(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	if ip, wrong := netip.ParseAddr(text); err != nil && wrong == nil && ip.Zone() == "" {

@@ -1,10 +1,9 @@
-// Package audit is a log of what driftd found, of what people decided and of what happened to
-// the database, that shows edits. Its entries are the leaves of a Merkle tree (RFC 6962), and
-// its heads are checkpoints in the form of c2sp.org/tlog-checkpoint.
+// Package audit implements a tamper-evident log of driftd's findings, of people's decisions, and of changes
+// to the database. Its entries are the leaves of a Merkle tree (RFC 6962), and its heads are checkpoints in
+// the format of c2sp.org/tlog-checkpoint.
 //
-// A head that only the database has proves that the log was not edited without the key. A head
-// that a witness keeps elsewhere also proves it against people with the key, and shows that the
-// database is an older copy of itself.
+// A head in the database proves that the log was not modified without the key. A head that a witness keeps
+// also detects modifications with the key, and shows whether the database is an older copy of itself.
 package audit
 
 import (
@@ -19,15 +18,15 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Records are the records of a log in one transaction of a database. Values are valid until the
+// Records are the stored records of a log within a database transaction. Values are valid until the
 // transaction ends.
 type Records interface {
-	// Get returns nil if there is no record.
+	// Get returns the value of a key, or nil if there is no record. Put and Remove set and delete a record.
 	Get(key []byte) []byte
 	Put(key, value []byte) error
 	Remove(key []byte) error
-	// Walk calls visit for the records from a key on, in the order of the keys, until it returns
-	// false. visit must not change records.
+	// Walk calls visit for the records in the order of their keys, starting at from, until visit returns
+	// false. visit must not modify records.
 	Walk(from []byte, visit func(key, value []byte) bool)
 }
 
@@ -52,32 +51,32 @@ func indexKey(kind byte, index int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{kind}, uint64(index))
 }
 
-// A TamperedError reports that the log is not the one that was signed.
+// A TamperedError reports that the log differs from the one that was signed.
 type TamperedError struct {
 	// The difference, such as "entry 42 was edited".
 	What string
 }
 
-// Error returns what was found.
+// Error returns a description of the difference.
 func (e *TamperedError) Error() string { return "the log was changed from outside: " + e.What }
 
 func tampered(format string, args ...any) error {
 	return &TamperedError{What: fmt.Sprintf(format, args...)}
 }
 
-// A Log is a log in a transaction.
+// A Log gives access to an audit log within a database transaction.
 type Log struct {
 	records Records
 	key     PublicKey
 }
 
-// New returns the log of the records. Its heads are signed by the key.
+// New returns the log in the records. key verifies the signatures of its heads.
 func New(records Records, key PublicKey) *Log { return &Log{records, key} }
 
 // ErrEmpty is returned if the log has no entry.
 var ErrEmpty = errors.New("the log is empty")
 
-// Head returns the last head. The error is ErrEmpty for a log without one.
+// Head returns the last head. It returns ErrEmpty if the log has none.
 func (l *Log) Head() (Head, error) {
 	signed := l.records.Get([]byte{headRecord})
 	if signed == nil {
@@ -138,8 +137,8 @@ func (l *Log) next(from []byte) (next []byte) {
 	return next
 }
 
-// Leads returns a *TamperedError if the log does not lead to a head, which another copy of it had:
-// it is shorter, or another one.
+// Leads returns a *TamperedError if the log is not an extension of the one with the head to: it has fewer
+// entries, or different ones.
 func (l *Log) Leads(to Head) error {
 	h, err := l.Head()
 	if errors.Is(err, ErrEmpty) {
@@ -166,9 +165,9 @@ func (l *Log) length(limit int64) int64 {
 	return limit
 }
 
-// Append adds entries and signs the new head, first with the key of the log. It changes nothing
-// and returns a *TamperedError if the log is not the one that the last head signs: the new head
-// would sign the edit.
+// Append appends entries and signs the new head with each of the keys, the first of which must be that of
+// the log. If the log differs from the one that the last head signs, Append changes nothing and returns a
+// *TamperedError, because the new head would sign the difference.
 func (l *Log) Append(keys []Key, entries ...Entry) (Head, error) {
 	h, err := l.current()
 	if err == nil {
@@ -233,7 +232,7 @@ func (l *Log) putHashes(index int64, hashes []tlog.Hash) error {
 	return nil
 }
 
-// ReadHashes returns hashes by their tlog.StoredHashIndex.
+// ReadHashes implements tlog.HashReader.
 func (l *Log) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {
@@ -254,8 +253,8 @@ func (l *Log) hash(index int64) (hash tlog.Hash, ok bool) {
 	return tlog.Hash(v), true
 }
 
-// ErrNoEntry is returned for an entry that the log does not have, ErrDropped for one whose bytes
-// the retention removed.
+// ErrNoEntry is returned for an entry that the log does not contain. ErrDropped is returned for an entry
+// whose content the retention deleted.
 var (
 	ErrNoEntry = errors.New("the log has no such entry")
 	ErrDropped = errors.New("the entry is older than the retention: only its hash is kept")
@@ -270,7 +269,7 @@ func (l *Log) Entry(index int64) (Entry, error) {
 	return l.EntryAt(&h, index)
 }
 
-// EntryAt is Entry for a log with the head h.
+// EntryAt is like Entry, for a log whose head is h.
 func (l *Log) EntryAt(h *Head, index int64) (Entry, error) {
 	b, err := l.raw(index)
 	if err != nil {
@@ -322,8 +321,8 @@ func (l *Log) raw(index int64) ([]byte, error) {
 	return nil, fmt.Errorf("entry %d: %w", index, ErrDropped)
 }
 
-// Older returns the index of the first entry of at or after a time whose predecessors are all
-// older. Dropped entries and those that were edited count as older.
+// Older returns the number of entries at the beginning of the log that are older than a time, which is the
+// index of the first other entry. Entries that were dropped or edited count as older.
 func (l *Log) Older(than time.Time) (int64, error) {
 	h, err := l.Head()
 	if errors.Is(err, ErrEmpty) {
@@ -348,9 +347,9 @@ func (l *Log) Older(than time.Time) (int64, error) {
 // maxErased bounds the references of erased names in one entry.
 const maxErased = 1000
 
-// Drop removes the bytes and the lists of the entries before an index, but never those of the last
-// one. Their hashes stay. It appends an entry that records it, with all records that the log accounts
-// for, and one for what persons settled in the entries that it removes.
+// Drop deletes the content and the lists of the entries before an index, but never those of the last entry.
+// Their hashes remain. It appends an entry that records the deletion and all records that the log accounts
+// for, and one with the settled faults of the deleted entries.
 func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) error {
 	h, err := l.current()
 	if err != nil {
@@ -392,8 +391,8 @@ func (l *Log) Drop(keys []Key, before int64, items [][]byte, now time.Time) erro
 	return nil
 }
 
-// Rotate gives the log another key with the same origin: it appends an entry that names it, and
-// signs the head with both keys. Later heads are signed by the new key alone.
+// Rotate replaces the key of the log by another key with the same origin. It appends an entry that records
+// the new key, and signs the head with both keys. The new key alone signs later heads.
 func (l *Log) Rotate(old, next Key, now time.Time) error {
 	switch from, to := old.Public(), next.Public(); {
 	case from.Origin() != to.Origin():

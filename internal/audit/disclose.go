@@ -16,10 +16,10 @@ const namesLine = "driftd/v1 names\n"
 // maxNames bounds the names after a proof, in bytes.
 const maxNames = 64 << 10
 
-// MaxDisclosed is the size of the largest proof with names, in bytes.
+// MaxDisclosed is the maximum size of a proof with names, in bytes.
 const MaxDisclosed = MaxProof + len("\n"+namesLine) + maxNames
 
-// A Person is the name that an entry refers to in a field of its data.
+// A Person is the name of a person to whom a field in the data of an entry refers.
 type Person struct {
 	// Field is "by", "owner" or "person".
 	Field     string
@@ -27,9 +27,9 @@ type Person struct {
 	Name      string
 }
 
-// Disclose returns what follows the proof of an entry to show the names of the persons in it, with their
-// salts, and the references of those whose names were erased. There is nothing to follow if the entry
-// names no person.
+// Disclose returns the text that discloses the names of the persons in an entry, with their salts, when it
+// is appended to the proof of the entry. It also returns the references of persons whose names were erased.
+// names is empty if the entry refers to no person.
 func (l *Log) Disclose(index int64) (names []byte, erased []string, err error) {
 	e, err := l.Entry(index)
 	if err != nil {
@@ -81,8 +81,8 @@ func persons(data []byte) (list []Person) {
 	return list
 }
 
-// CheckDisclosed is Check for a proof that names may follow. It returns the persons of the entry whose
-// names are there. A name that is not the one that the entry refers to is an error.
+// CheckDisclosed is like Check, but for a proof that may be followed by names. It returns the persons of
+// the entry whose names are disclosed, and an error if a name does not match the reference in the entry.
 func CheckDisclosed(text []byte, key PublicKey) (Entry, Head, []Person, error) {
 	proof, names, disclosed := bytes.Cut(text, []byte("\n\n"+namesLine))
 	if disclosed {

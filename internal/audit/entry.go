@@ -16,9 +16,9 @@ type Kind string
 const (
 	// KindBegin is the first entry of a log.
 	KindBegin Kind = "begin"
-	// KindStart records that a daemon started.
+	// KindStart records the start of a daemon.
 	KindStart Kind = "start"
-	// KindConfig records that a daemon runs with another configuration.
+	// KindConfig records that a daemon uses a different configuration.
 	KindConfig Kind = "config"
 	// KindScan records a scan that changed findings.
 	KindScan Kind = "scan"
@@ -26,41 +26,43 @@ const (
 	KindSettle Kind = "settle"
 	// KindQuiet counts the scans of about an hour that changed nothing.
 	KindQuiet Kind = "quiet"
-	// KindDecision records a decision, KindRevoke the end of one before its time.
+	// KindDecision records a decision, and KindRevoke its revocation.
 	KindDecision Kind = "decision"
 	KindRevoke   Kind = "revoke"
-	// KindAction records that an action changed its state, KindApproval that a person approved it, and
-	// KindControl that a person froze all actions, ended that, or resumed a rule.
+	// KindAction records a change of the state of an action, KindApproval the approval by a person, and
+	// KindControl that a person froze actions, ended a freeze, or resumed a rule.
 	KindAction   Kind = "action"
 	KindApproval Kind = "approval"
 	KindControl  Kind = "control"
-	// KindDrop records that the bytes of old entries were dropped. Their hashes stay.
+	// KindDrop records that the content of old entries was deleted. Their hashes remain.
 	KindDrop Kind = "drop"
-	// KindPrune records that old records were removed from the database.
+	// KindPrune records that old records were deleted from the database.
 	KindPrune Kind = "prune"
 	// KindReseal records that stored findings were rewritten because the rules for secrets changed.
 	KindReseal Kind = "reseal"
-	// KindKey records that the log has another key. The first head after it is signed by both.
+	// KindKey records a new key of the log. Both keys sign the first head after it.
 	KindKey Kind = "key"
 	// KindErase records that the name of a person was erased.
 	KindErase Kind = "erase"
-	// KindDoubt records that the log is in doubt, KindTrust that a person settled it.
+	// KindDoubt records that the integrity of the log is in doubt, and KindTrust that a person settled the
+	// doubt.
 	KindDoubt Kind = "doubt"
 	KindTrust Kind = "trust"
-	// KindUnreadable is the kind of an entry that was edited to be none. No log has it.
+	// KindUnreadable is the kind of an entry that was edited so that it cannot be parsed. It is never
+	// appended.
 	KindUnreadable Kind = "unreadable"
 )
 
-// A State is why an entry cannot be proved; "" for one that can.
+// A State is the reason why an entry cannot be proved, or "" if it can be.
 type State string
 
 // The states of entries.
 const (
-	// StateEdited is that of an entry whose bytes are not those that its hash stands for.
+	// StateEdited is the state of an entry whose content does not match its hash.
 	StateEdited State = "edited"
-	// StateUnproved is that of an entry whose hash does not lead to the signed head.
+	// StateUnproved is the state of an entry whose hash is not covered by the signed head.
 	StateUnproved State = "unproved"
-	// StateGone is that of an entry whose bytes were removed, and not by the retention.
+	// StateGone is the state of an entry whose content was deleted, but not by the retention.
 	StateGone State = "gone"
 )
 
@@ -73,24 +75,24 @@ const (
 	maxEntry = 1<<16 - 1
 )
 
-// An Entry is a record of the log. Its data depends on its kind.
+// An Entry is an entry of the log. Its data depends on its kind. Index, Version, State and List are only
+// set in entries that were read.
 type Entry struct {
-	// Index is the position in the log, from 0. Only read entries have one.
+	// Index is the position in the log, starting at 0.
 	Index int64 `json:"index"`
-	// Version is the version of the form of the entry, "v1". Only read entries have one.
+	// Version is the version of the encoding of the entry, such as "v1".
 	Version string    `json:"version"`
 	Kind    Kind      `json:"kind"`
 	Time    time.Time `json:"time"`
-	// State is why the entry is not one that was signed, as far as the log shows; "" for a good one.
+	// State is the reason why the entry differs from the signed one, as far as the log shows. It is "" for
+	// a valid entry.
 	State State `json:"state,omitempty"`
-	// Data is a value that is encoded as a JSON object; in a read entry a json.RawMessage.
+	// Data is a value that is encoded as a JSON object. In an entry that was read, it is a json.RawMessage.
 	Data any `json:"data"`
-	// List identifies the records that the entry accounts for; nil if there are none. Only read
-	// entries have one.
+	// List identifies the records that the entry accounts for, or is nil if there are none.
 	List *List `json:"list,omitempty"`
-	// Items are the records that an entry to be appended accounts for, and Complete reports whether
-	// they are all that there are. An entry that Verify read has Items, too, unless they are not those
-	// of List.
+	// Items are the records that an entry accounts for when it is appended. Complete reports whether they
+	// are all records. Verify also sets Items in the entries that it reads, unless they do not match List.
 	Items    [][]byte `json:"-"`
 	Complete bool     `json:"-"`
 }
@@ -147,23 +149,23 @@ func ofKind(b []byte, kind Kind) bool {
 type Drop struct {
 	// Before is the index of the first entry that was kept.
 	Before int64 `json:"before"`
-	// Keys are the older public keys of the log, the newest first: the entries that record them
-	// may be among those that were dropped.
+	// Keys are the earlier public keys of the log, newest first, because the entries that record them may
+	// be dropped.
 	Keys []string `json:"keys,omitempty"`
-	// Erased are the references whose names were erased. Further ones follow in entries of the same
-	// kind.
+	// Erased are the references whose names were erased. If there are too many, further entries of the same
+	// kind contain the others.
 	Erased []string `json:"erased,omitempty"`
 }
 
 // Erase is the data of an entry of KindErase.
 type Erase struct {
-	// Person is the reference of the person.
+	// Person is the reference of the person whose name was erased.
 	Person string `json:"person"`
-	// By is the reference of the person who asked for it.
+	// By is the reference of the person who requested the erasure.
 	By string `json:"by,omitempty"`
 }
 
-// Rotation is the data of an entry of KindKey: public keys.
+// Rotation is the data of an entry of KindKey. It contains public keys.
 type Rotation struct {
 	Old string `json:"old"`
 	New string `json:"new"`

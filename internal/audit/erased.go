@@ -43,11 +43,11 @@ func (v *verifier) erased() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(v.people)), func(person string) bool { return !v.people[person] })
 }
 
-// Erased reports whether an entry records that the name behind a reference was erased.
+// Erased reports whether an entry records the erasure of the name behind a reference.
 func (r *Report) Erased(reference string) bool { return r.erased[reference] }
 
-// MendPeople removes the records of persons that do not fit together, and names that are there again
-// after they were erased. The references that remain without a name stay faults.
+// MendPeople deletes inconsistent records of persons, and names that reappeared after they were erased.
+// References without a name remain faults.
 func (l *Log) MendPeople() error {
 	v := l.verify(nil, nil)
 	for _, key := range v.persons {

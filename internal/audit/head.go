@@ -13,13 +13,13 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// A Key signs the heads of a log. Its name is the origin of the log.
+// A Key is a private key, which signs the heads of a log. Its name is the origin of the log.
 type Key struct {
 	signer note.Signer
 	public PublicKey
 }
 
-// ParseKey parses a private key as GenerateKey returns it.
+// ParseKey parses a private key in the format of GenerateKey.
 func ParseKey(text string) (Key, error) {
 	text = strings.TrimSpace(text)
 	signer, err := note.NewSigner(text)
@@ -49,8 +49,8 @@ func publicOf(name, private string) (PublicKey, error) {
 	return ParsePublicKey(text)
 }
 
-// GenerateKey returns the text of a new private key for the log with an origin: a name without
-// spaces and plus signs that no other log has.
+// GenerateKey returns the text of a new private key for the log with the given origin. The origin is a name
+// without spaces and plus signs that no other log has.
 func GenerateKey(origin string) (string, error) {
 	private, _, err := note.GenerateKey(rand.Reader, origin)
 	if err != nil {
@@ -65,13 +65,14 @@ func GenerateKey(origin string) (string, error) {
 // Public returns the public key.
 func (k Key) Public() PublicKey { return k.public }
 
-// A PublicKey verifies the heads of a log. The zero PublicKey verifies none.
+// A PublicKey verifies the heads of a log. The zero PublicKey accepts none.
 type PublicKey struct {
 	verifier note.Verifier
 	text     string
 }
 
-// ParsePublicKey parses the text form of a public key: NAME+ID+KEY, a verifier key of a signed note.
+// ParsePublicKey parses the text of a public key, which has the format NAME+ID+KEY of a signed note's
+// verifier key.
 func ParsePublicKey(text string) (PublicKey, error) {
 	text = strings.TrimSpace(text)
 	v, err := note.NewVerifier(text)
@@ -81,22 +82,22 @@ func ParsePublicKey(text string) (PublicKey, error) {
 	return PublicKey{v, text}, nil
 }
 
-// String returns the text form.
+// String returns the text of the key, as ParsePublicKey accepts it.
 func (k PublicKey) String() string { return k.text }
 
-// Origin returns the name of the log.
+// Origin returns the origin of the log, which is the name of the key.
 func (k PublicKey) Origin() string { return k.verifier.Name() }
 
-// A Head is the state of a log at a size.
+// A Head identifies the content of a log at a size.
 type Head struct {
 	Origin string
-	// Size is the number of entries, Root the Merkle tree hash (RFC 6962) over them.
+	// Size is the number of entries, and Root is the Merkle tree hash (RFC 6962) of them.
 	Size int64
 	Root tlog.Hash
-	// Note is the signed note that the head was read from.
+	// Note is the signed note from which the head was parsed.
 	Note []byte
-	// Unsigned reports whether the signatures were not verified. A log must lead to a witnessed head
-	// by any signer: one that was begun anew has another key.
+	// Unsigned reports whether the signatures were not verified. A log must be an extension of a witnessed
+	// head regardless of its signer, because a new log has another key.
 	Unsigned bool
 }
 
@@ -121,7 +122,8 @@ func (h *Head) sign(keys ...Key) error {
 	return nil
 }
 
-// ParseHead parses a checkpoint that the key signed. Signatures of other keys are ignored.
+// ParseHead parses a checkpoint that key has signed. It ignores signatures of other keys. It returns an
+// error if there is no valid signature of key.
 func ParseHead(signed []byte, key PublicKey) (Head, error) { return ParseHeadBy(signed, key) }
 
 func parseBody(text string) (Head, error) {

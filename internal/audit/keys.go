@@ -10,10 +10,10 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Keys returns the key of the log, and the keys that it had before, the newest first. The heads
-// that a witness keeps of an older time are signed by those. Older keys are taken only from
-// entries that the head signs. With an error, which is a *TamperedError for an entry that it does
-// not sign, Keys returns the keys that it found in the others.
+// Keys returns the key of the log, followed by its earlier keys, newest first, which signed the older heads
+// that witnesses keep. It reads the earlier keys only from entries that the head covers. If Keys returns an
+// error, which is a *TamperedError for an entry that the head does not cover, it also returns the keys in
+// the other entries.
 func (l *Log) Keys() ([]PublicKey, error) {
 	keys := []PublicKey{l.key}
 	h, err := l.current()
@@ -83,8 +83,8 @@ func (l *Log) olderTexts() ([]string, error) {
 	return texts, err
 }
 
-// ParseHeadBy parses a checkpoint that at least one of the keys of a log signed, as Keys returns
-// them. Signatures of other keys are ignored.
+// ParseHeadBy parses a checkpoint that at least one of the keys, as returned by Keys, has signed. It
+// ignores signatures of other keys.
 func ParseHeadBy(signed []byte, keys ...PublicKey) (Head, error) {
 	if len(signed) > maxHead {
 		return Head{}, fmt.Errorf("the head has %d bytes; the limit is %d", len(signed), maxHead)
@@ -104,7 +104,7 @@ func ParseHeadBy(signed []byte, keys ...PublicKey) (Head, error) {
 	return h, err
 }
 
-// ParseUnverified parses a checkpoint of any signer as an unsigned head.
+// ParseUnverified parses a checkpoint without verifying its signatures. The head is marked as Unsigned.
 func ParseUnverified(signed []byte) (Head, error) {
 	if len(signed) > maxHead {
 		return Head{}, fmt.Errorf("the head has %d bytes; the limit is %d", len(signed), maxHead)

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// A List identifies the records of the database that an entry accounts for. The list itself is stored
-// under another key and is no part of the log: the entry has its root.
+// A List identifies the records of the database that an entry accounts for. The entry contains the root of
+// the list. The list itself is stored separately and is not part of the log.
 type List struct {
 	Count int `json:"count"`
-	// Root is the Merkle tree hash (RFC 6962) over the items in their order, in base64.
+	// Root is the Merkle tree hash (RFC 6962) of the items in their order, in base64.
 	Root string `json:"root"`
-	// Complete reports whether the items are all records, and not only those that changed.
+	// Complete reports whether the items are all records, instead of only those that changed.
 	Complete bool `json:"complete,omitempty"`
 }
 
@@ -31,8 +31,8 @@ func root(items [][]byte) string {
 	return v.root(int64(len(items))).String()
 }
 
-// Items returns the records that an entry accounts for. The error is a *TamperedError if they are
-// not those that the entry identifies.
+// Items returns the records that an entry accounts for. It returns a *TamperedError if they do not match
+// the list in the entry.
 func (l *Log) Items(e *Entry) ([][]byte, error) {
 	if e.List == nil || e.List.Count == 0 {
 		return nil, nil

@@ -19,12 +19,13 @@ const (
 	saltSize     = 16
 )
 
-// ErrNoPerson is returned for a name that the log does not have.
+// ErrNoPerson is returned for a name to which the log has no reference.
 var ErrNoPerson = errors.New("the log has no such person")
 
-// Ref returns the reference under which entries name a person: a salted hash. The salt and the
-// name are stored apart from the entries, so that they can be erased without changing an entry.
-// The reference of the empty name is "", and that of the reference of an erased name is itself.
+// Ref returns the reference that represents the name of a person in entries, which is a salted hash. If
+// there is none, Ref stores the salt and the name, separately from the entries, so that they can be erased
+// without changing an entry. The reference of "" is "". The reference of an erased name is returned
+// unchanged.
 func (l *Log) Ref(name string) (string, error) {
 	if reference, ok := l.Known(name); ok {
 		return reference, nil
@@ -42,7 +43,7 @@ func (l *Log) Ref(name string) (string, error) {
 	return ref(salt, name), nil
 }
 
-// Known is Ref for a name that may have no reference; ok is false then, and nothing is written.
+// Known is like Ref, but stores nothing. ok is false if the name has no reference.
 func (l *Log) Known(name string) (reference string, ok bool) {
 	if name == "" || l.isErased(name) {
 		return name, true
@@ -51,8 +52,8 @@ func (l *Log) Known(name string) (reference string, ok bool) {
 	return ref(salt, name), salt != nil
 }
 
-// Matches reports whether a stored text is what a reference stands for: the name, or the reference
-// itself if the name was erased, see Report.Erased.
+// Matches reports whether a stored text corresponds to a reference: it is the name or, if the name was
+// erased, the reference itself. See Report.Erased.
 func (l *Log) Matches(reference, text string, erased bool) bool {
 	if reference == "" || text == "" || erased {
 		return reference == text
@@ -100,8 +101,8 @@ func refs(data []byte) (found []string) {
 	return found
 }
 
-// Name returns the name behind a reference, and the reference itself if it was erased. Other texts
-// are returned as they are. A name that does not match its reference is an edit.
+// Name returns the name behind a reference, or the reference itself if the name was erased. It returns
+// other texts unchanged. If a name does not match its reference, Name returns a *TamperedError.
 func (l *Log) Name(text string) (string, error) {
 	if !strings.HasPrefix(text, refPrefix) {
 		return text, nil
@@ -116,9 +117,9 @@ func (l *Log) Name(text string) (string, error) {
 	return name, nil
 }
 
-// Erase removes the name and the salt of a person, and returns the reference that remains in entries.
-// From then on it stands for itself: stored records must have it in the place of the name. An entry of
-// KindErase must record it. The error is ErrNoPerson for an unknown name.
+// Erase deletes the name and the salt of a person, and returns the reference, which remains in entries. The
+// caller must replace the name by the reference in stored records, and append an entry of KindErase. Erase
+// returns ErrNoPerson for an unknown name.
 func (l *Log) Erase(name string) (reference string, err error) {
 	salt := l.records.Get(personKey(nameRecord, name))
 	if salt == nil {
@@ -134,8 +135,8 @@ func (l *Log) Erase(name string) (reference string, err error) {
 	return reference, nil
 }
 
-// Named returns an entry in whose data the references of persons are replaced by their names, for
-// people to read. Names that were erased or edited stay references.
+// Named returns a copy of an entry in whose data the references of persons are replaced by their names, for
+// display. References whose names were erased or edited are not replaced.
 func (l *Log) Named(e Entry) (Entry, error) {
 	raw, ok := e.Data.(json.RawMessage)
 	if !ok || !strings.Contains(string(raw), refPrefix) {

@@ -20,14 +20,14 @@ const (
 	maxHashes = 63
 )
 
-// MaxProof is the size of the largest proof, in bytes.
+// MaxProof is the maximum size of a proof, in bytes.
 const MaxProof = len(proofLine+extraPrefix+indexPrefix) + (maxEntry+2)/3*4 + len("\n9223372036854775807\n\n") + maxHashes*hashLine + maxHead
 
 // hashLine is the size of a hash in base64 with the end of its line, in bytes.
 const hashLine = (tlog.HashSize+2)/3*4 + 1
 
-// Prove returns the proof that an entry is in the log: a text that Check verifies without the
-// log. The error is a *TamperedError for an entry that the head does not sign.
+// Prove returns a proof that an entry is in the log, as a text that Check verifies without the log. It
+// returns a *TamperedError if the head does not cover the entry.
 func (l *Log) Prove(index int64) ([]byte, error) {
 	h, err := l.current()
 	if err != nil {
@@ -51,9 +51,9 @@ func (l *Log) Prove(index int64) ([]byte, error) {
 	return p.encode(), nil
 }
 
-// Check verifies a proof with the public key of the log. It returns the entry, and the head of the
-// log in which it is. It accepts a proof only in the form in which Prove writes it: an entry and a
-// head have one proof.
+// Check verifies a proof with the public key of the log. It returns the entry, and the head of the log that
+// contains it. It accepts a proof only in the format of Prove, so that there is exactly one proof for an
+// entry and a head.
 func Check(proof []byte, key PublicKey) (Entry, Head, error) {
 	p, err := parseProof(proof)
 	if err != nil {

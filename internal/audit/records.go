@@ -81,7 +81,7 @@ func recordName(key []byte) string {
 	return fmt.Sprintf("the record %.40q", key)
 }
 
-// RemoveStrays removes the records that are not part of the log.
+// RemoveStrays deletes the records that are not part of the log.
 func (l *Log) RemoveStrays() error {
 	v := l.verify(nil, nil)
 	for _, key := range v.strays {

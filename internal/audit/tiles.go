@@ -16,17 +16,17 @@ const (
 	tileWidth  = 1 << tileHeight
 )
 
-// A Range is the entries from From up to, and not including, To.
+// A Range is a half-open range of entries: From is included, To is not.
 type Range struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
-// A LeftOutError reports the entries that an export does not have. It is an ErrDropped.
+// A LeftOutError lists the entries that an export does not contain. It matches ErrDropped with errors.Is.
 type LeftOutError struct {
-	// Ranges are the entries of the bundles that were left out, in order.
+	// Ranges are the entries of the bundles that were omitted, in order.
 	Ranges []Range
-	// Unproved reports whether entries were left out because they are not those that were signed.
+	// Unproved reports whether entries were omitted because they differ from the signed ones.
 	Unproved bool
 }
 
@@ -46,13 +46,13 @@ func (e *LeftOutError) Error() string {
 // Is reports whether target is ErrDropped.
 func (e *LeftOutError) Is(target error) bool { return target == ErrDropped }
 
-// Export lays out the log as c2sp.org/tlog-tiles: tiles of hashes, bundles of entries, and the
-// head as "checkpoint". It calls write once for each file, with the name relative to the folder of
-// the log, and for the checkpoint last, so that a reader who finds the checkpoint finds the rest.
+// Export writes the log in the format of c2sp.org/tlog-tiles: tiles of hashes, bundles of entries, and the
+// head as "checkpoint". It calls write once for each file, with the name relative to the folder of the log.
+// The checkpoint is written last, so that a reader of the checkpoint finds the other files.
 //
-// A bundle with an entry that was dropped, or that was edited as a person settled, is left out; after a complete export, the error is then
-// a *LeftOutError. It is a *TamperedError, and no checkpoint is written, if the entries and hashes
-// are not those that the head signs.
+// Export omits a bundle with an entry that was dropped, or that was edited and settled by a person. After
+// the export is complete, it then returns a *LeftOutError. If the entries and hashes do not match the head,
+// it returns a *TamperedError and does not write the checkpoint.
 func (l *Log) Export(write func(name string, b []byte) error) error {
 	h, err := l.current()
 	switch {

@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// Trust is the data of an entry of KindTrust: a person looked into the faults of the log, and lets
-// it continue as it is. The faults stay on record.
+// Trust is the data of an entry of KindTrust: a person examined the faults of the log and decided to
+// continue it. The faults remain recorded.
 type Trust struct {
 	// By is the reference of the person.
 	By     string `json:"by"`
 	Reason string `json:"reason"`
-	// Of is the index of the entry that this one continues, or repeats because the retention removes
-	// it; nil for the first entry of a person's decision.
+	// Of is the index of the entry that this entry continues, or that it repeats because the retention
+	// deletes it. It is nil for the first entry of a person's decision.
 	Of *int64 `json:"of,omitempty"`
-	// Doubt is why the log was in doubt; "" if it was not.
+	// Doubt is the reason why the integrity of the log was in doubt, or "" if it was not.
 	Doubt string `json:"doubt,omitempty"`
-	// Faults are the faults that Verify found, and More the number of those that it did not list.
+	// Faults are the faults that Verify found. More is the number of further faults.
 	Faults []string `json:"faults"`
 	More   int      `json:"more,omitempty"`
-	// Lasting are the faults that remain and are none of the following, such as entries that are gone.
+	// Lasting are the faults that remain and do not belong to one of the following fields, such as deleted
+	// entries.
 	Lasting []string `json:"lasting,omitempty"`
-	// Edited are the entries whose bytes are not those that were signed, and Unsigned the entries
-	// that no head leads to. Neither can be proved.
+	// Edited are the entries whose content differs from the signed one. Unsigned are the entries that no
+	// head covers. Neither can be proved.
 	Edited   []Edited `json:"edited,omitempty"`
 	Unsigned []Range  `json:"unsigned,omitempty"`
-	// Heads are the witnessed heads that the log does not lead to.
+	// Heads are the witnessed heads of which the log is not an extension.
 	Heads []SettledHead `json:"heads,omitempty"`
 }
 
-// An Edited identifies an entry that was edited, with the hash (RFC 6962) of the bytes that it had when
-// a person settled it.
+// An Edited identifies an entry that was edited, and the hash (RFC 6962) of its content when a person
+// settled the edit.
 type Edited struct {
 	Index int64  `json:"index"`
 	Hash  string `json:"hash"`
@@ -49,10 +50,10 @@ func settledHead(h *Head) SettledHead { return SettledHead{h.Size, h.Root.String
 // entries of the same kind.
 const maxSettled = 16 << 10
 
-// Trust signs the log as it is now, and appends the entry t with the faults that the log had, and
-// all records that the database has. By, Reason and Doubt of t are set, and Faults and More are those
-// that were found before, or nil for those that the log has now. The entries that a head leads to stay
-// the leaves of the tree, and their bytes are not hashed anew: an edit is settled and not signed.
+// Trust signs the log with its present content, and appends an entry with t, the faults of the log, and all
+// records of the database. The caller sets By, Reason and Doubt of t, and may set Faults and More to those
+// that were found before; if Faults is nil, Trust determines them. Entries that a head covers keep their
+// hashes: an edit is settled, but not signed.
 func (l *Log) Trust(keys []Key, t Trust, items [][]byte, witnessed []Witnessed, now time.Time) (Trust, error) {
 	before := l.Verify(witnessed, nil)
 	if t.Faults == nil {

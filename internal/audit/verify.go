@@ -13,7 +13,7 @@ import (
 
 // A Witnessed is a head of the log that was kept outside of the database.
 type Witnessed struct {
-	// From is where it was kept, as people name it.
+	// From is the name of the witness, for display.
 	From string
 	Head Head
 }
@@ -32,17 +32,18 @@ const maxFaults = 20
 
 // A Report is the result of verifying a log.
 type Report struct {
-	// Head is the head of the log; its Size is 0 if the log is empty or has no valid head.
+	// Head is the head of the log. Its Size is 0 if the log is empty or has no valid head.
 	Head Head
-	// Dropped is the number of entries of which the retention left only the hash.
+	// Dropped is the number of entries whose content the retention deleted.
 	Dropped int64
-	// Faults are what differs from what was signed, the first ones; More is the number of others.
+	// Faults are the differences from the signed log, up to a maximum number. More is the number of the
+	// others.
 	Faults []string
 	More   int
-	// Settled are all faults that persons settled, with who settled them and the entry that records
-	// it, see Trust.
+	// Settled are all faults that persons settled, with the person and the entry that records it; see
+	// Trust.
 	Settled []string
-	// Backwards are the entries whose time is before that of the entry before them.
+	// Backwards are the indices of the entries whose time precedes that of the entry before them.
 	Backwards []int64
 
 	// settled are the faults that a person settled, whether or not they are there.
@@ -51,11 +52,12 @@ type Report struct {
 	erased map[string]bool
 }
 
-// OK reports whether nothing was found that no person settled.
+// OK reports whether there are no faults other than settled ones.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
-// Verify reads the whole log and compares it with its head and with witnessed heads. It calls visit,
-// unless that is nil, for each entry in order with its Items, with nil for one that is gone or was edited.
+// Verify reads the whole log and compares it with its head and with witnessed heads. If visit is not nil,
+// Verify calls it for each entry in order, with Items set, and with nil for an entry that is missing or was
+// edited.
 func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	v := l.verify(witnessed, visit)
 	r := v.Report
@@ -67,7 +69,7 @@ func (l *Log) Verify(witnessed []Witnessed, visit func(*Entry)) Report {
 	return r
 }
 
-// Add adds faults of what the log records, unless a person settled them.
+// Add adds faults in the content of the log, unless a person settled them.
 func (r *Report) Add(faults ...string) {
 	for _, fault := range faults {
 		if !r.settled[fault] {

@@ -6,17 +6,16 @@ import (
 	"github.com/driftd/driftd/internal/access"
 )
 
-// Access configures authentication and authorization over TCP. A client of the socket in
-// state_dir may do everything.
+// Access configures authentication and authorization over TCP. A client of the socket in state_dir has all
+// permissions.
 type Access struct {
-	// Loopback is the role of a client without a login whose connection comes from an
-	// address of this host: viewer, operator, approver, or `nobody`, which has no rights.
-	// It applies only while listen is a loopback address, and never to requests that a proxy
-	// forwards.
+	// Loopback is the role of a client without a login that connects from an address of this host: viewer,
+	// operator, approver, or `nobody`, which has no rights. It applies only while listen is a loopback
+	// address, and never to requests that a proxy forwards.
 	Loopback string `mapstructure:"loopback"`
-	// UsersFile holds user names and the bcrypt hashes of their passwords, one user a line, as
-	// `driftd user` and `htpasswd -B` write them; "" turns login with a password off. The file
-	// is read again when it changes.
+	// UsersFile is a file with user names and the bcrypt hashes of their passwords, one user a line, as
+	// `driftd user` and `htpasswd -B` write them; "" disables login with a password. The file is read again
+	// when it changes.
 	UsersFile string `mapstructure:"users_file" path:"true"`
 	// OIDC configures login with an OpenID provider. It needs notify.url.
 	OIDC OIDC `mapstructure:"oidc"`
@@ -29,35 +28,31 @@ type Access struct {
 	Session time.Duration `mapstructure:"session"`
 }
 
-// OIDC is an OpenID provider, and driftd as its client. The redirect URI is notify.url
-// followed by /login/oidc/callback.
+// OIDC configures the OpenID provider, and driftd as its client. The redirect URI is notify.url followed by
+// /login/oidc/callback.
 type OIDC struct {
-	// Issuer is the provider's URL, as its discovery document names it; "" turns login with
-	// OpenID off.
+	// Issuer is the URL of the provider, as in its discovery document; "" disables login with OpenID.
 	Issuer string `mapstructure:"issuer"`
 	// ClientID is driftd's client ID at the provider.
 	ClientID string `mapstructure:"client_id"`
-	// ClientSecretFile holds the client's secret; "" is for a public client.
+	// ClientSecretFile is a file with the client secret; "" means a public client.
 	ClientSecretFile string `mapstructure:"client_secret_file" path:"true"`
-	// CAFile holds the certificate authorities to trust instead of the system's; "" trusts the
-	// system's.
+	// CAFile is a file with the certificate authorities to trust; "" means those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Scopes are the scopes to request; openid must be among them.
 	Scopes []string `mapstructure:"scopes"`
-	// NameClaim is the claim that holds the user's name. Use one that users cannot choose
-	// themselves.
+	// NameClaim is the claim with the name of the user. Use a claim that users cannot choose themselves.
 	NameClaim string `mapstructure:"name_claim"`
 	// GroupsClaim is the claim that lists the user's groups.
 	GroupsClaim string `mapstructure:"groups_claim"`
 }
 
-// Proxy is a reverse proxy that authenticates users. With a proxy, every request needs a user
-// name.
+// Proxy configures a reverse proxy that authenticates users. If it is set, every request needs a user name.
 type Proxy struct {
 	// Trusted are the addresses or prefixes of the proxies. The headers of other clients are
 	// ignored.
 	Trusted []string `mapstructure:"trusted"`
-	// UserHeader is the header that holds the user's name.
+	// UserHeader is the header with the name of the user.
 	UserHeader string `mapstructure:"user_header"`
 	// GroupsHeader is the header that lists the user's groups, separated by commas.
 	GroupsHeader string `mapstructure:"groups_header"`
@@ -71,13 +66,12 @@ type Roles struct {
 	Viewer []string `mapstructure:"viewer"`
 	// Operator may also make decisions about findings with an end date, and request scans.
 	Operator []string `mapstructure:"operator"`
-	// Approver may also make decisions without an end date, and revoke or replace the
-	// decisions of other users.
+	// Approver may also make decisions without an end date, and revoke or replace decisions of other users.
 	Approver []string `mapstructure:"approver"`
 }
 
-// A Person maps identities to one name, which decisions record: one person who is known by several
-// names stays one person. Each identity belongs to at most one person; at least one is required.
+// A Person maps identities to one name, which decisions record, so that a person with several names counts
+// as one. Each identity belongs to at most one person; at least one is required.
 type Person struct {
 	// Name is the name that decisions record, without colons and parentheses.
 	Name string `mapstructure:"name"`
@@ -90,14 +84,14 @@ type Person struct {
 	Login string `mapstructure:"login"`
 	// OIDC is the name from the OpenID provider, in the claim of name_claim.
 	OIDC string `mapstructure:"oidc"`
-	// Slack is the member ID, such as U0123456789; the profile of a member has it.
+	// Slack is the member ID, such as U0123456789, from the profile of the member.
 	Slack string `mapstructure:"slack"`
 	// Kubernetes is the user name in the audit logs of the API servers. The author of a drift must not
-	// approve that it is put back.
+	// approve the action that puts it back.
 	Kubernetes string `mapstructure:"kubernetes"`
 }
 
-// Identified returns the person with the identities.
+// Identified returns the person in the form of package access.
 func (p Person) Identified() access.Person {
 	return access.Person{Name: p.Name, Unix: p.Unix, Login: p.Login, OIDC: p.OIDC, Slack: p.Slack, Kubernetes: p.Kubernetes}
 }

@@ -17,45 +17,45 @@ import (
 type Audit struct {
 	// KeyFile is the file of the private key that signs the heads of the log.
 	KeyFile string `mapstructure:"key_file" path:"true"`
-	// PublicKey is the public key that the log must have, as driftd audit key prints it. A log with
-	// another key, such as one that was begun anew, is in doubt.
+	// PublicKey is the required public key of the log, as driftd audit key prints it. A log with another
+	// key, such as a new log, is in doubt.
 	PublicKey string `mapstructure:"public_key"`
-	// Witness are the places outside of the database that keep the heads of the log. Each has
-	// exactly one of file, webhook, webhook_file and git.
+	// Witness are the places outside of the database that keep the heads of the log. Each has exactly one
+	// of file, webhook, webhook_file and git.
 	Witness []Witness `mapstructure:"witness"`
 }
 
 // A Witness is a place outside of the database that keeps the heads of the audit log.
 type Witness struct {
-	// File is a file to which heads are appended, best on another machine's file system.
+	// File is a file to which heads are appended, preferably on the file system of another machine.
 	File string `mapstructure:"file" path:"true"`
 	// Webhook is the URL to which heads are posted.
 	Webhook string `mapstructure:"webhook"`
-	// WebhookFile holds the URL to which heads are posted, for a URL that is a secret.
+	// WebhookFile is a file with the URL to which heads are posted, if the URL is secret.
 	WebhookFile string `mapstructure:"webhook_file" path:"true"`
 	// Git is the URL of a repository to which heads are pushed, or the absolute path of a local
 	// one.
 	Git string `mapstructure:"git"`
 	// Branch is the branch of the repository. driftd creates it, and never rewrites it.
 	Branch string `mapstructure:"branch"`
-	// Username is the user name for git over https, with the token.
+	// Username is the user name for git over https.
 	Username string `mapstructure:"username"`
-	// TokenFile holds the token, which a webhook gets as Authorization: Bearer, and git over
-	// https as the password.
+	// TokenFile is a file with the token, which is sent to a webhook as Authorization: Bearer, and to git
+	// over https as the password.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the certificate authorities to trust instead of the system's.
+	// CAFile is a file with the certificate authorities to trust. The default are those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// SSHKeyFile holds the private key for git over ssh. Without it, the ssh agent is used.
+	// SSHKeyFile is a file with the private key for git over ssh. The default is the ssh agent.
 	SSHKeyFile string `mapstructure:"ssh_key_file" path:"true"`
-	// KnownHostsFile lists the hosts to trust over ssh. Without it, the files of the user and of
-	// the system do.
+	// KnownHostsFile is a file with the hosts to trust over ssh. The default are the files of the user and
+	// of the system.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
-	// SharedWith are the origins of other logs that use the same file or branch. Heads of any other
-	// origin than these must be of this log.
+	// SharedWith are the origins of other logs that use the same file or branch. Heads of any other origin
+	// must belong to this log.
 	SharedWith []string `mapstructure:"shared_with"`
 }
 
-// DefaultWitnessBranch is the Branch of a git witness that sets none.
+// DefaultWitnessBranch is the default of Witness.Branch for a git witness.
 const DefaultWitnessBranch = "driftd-audit"
 
 // adopt fills in the defaults of a git witness.

@@ -1,10 +1,10 @@
-// Package config reads driftd's configuration: a YAML file, DRIFTD_… variables of the
-// environment and flags. A later one of these has precedence. An unknown key is an error that
-// names the line and the most similar key. A key at the top that begins with x- is not read: it may hold what YAML anchors refer to.
+// Package config reads driftd's configuration: a YAML file, environment variables that begin with DRIFTD_,
+// and flags. A later one of these takes precedence. An unknown key is an error, which contains the line and
+// the most similar key. A key at the top level that begins with x- is ignored, so that it can contain YAML
+// anchors.
 //
-// Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN and by
-// --server-listen. Lists can be set in the file only. A DRIFTD_… variable without a setting
-// is an error.
+// Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN and by --server-listen. Lists
+// can be set in the file only. A DRIFTD_ variable without a setting is an error.
 package config
 
 import (
@@ -29,29 +29,29 @@ import (
 // MaxSize is the maximum size of a configuration file, in bytes.
 const MaxSize = 4 << 20
 
-// Config is the whole configuration. Its paths are absolute.
+// Config is the configuration of driftd. Its paths are absolute.
 type Config struct {
 	// StateDir is the folder of the database, the installation's key and the
 	// socket.
 	StateDir string `mapstructure:"state_dir" path:"true"`
-	// Schedule holds the intervals and limits of sources and declarations without their own.
+	// Schedule contains the intervals and limits of sources and declarations without their own.
 	Schedule Schedule `mapstructure:"schedule"`
-	// MaxMemory is the maximum memory of all scans and readings of declarations together,
-	// including what is kept of the previous ones, in bytes.
+	// MaxMemory is the maximum memory of all scans and readings of declarations together, including the
+	// retained results of the previous ones, in bytes.
 	MaxMemory int64 `mapstructure:"max_memory"`
-	// Server configures the listener on TCP.
+	// Server configures the TCP listener.
 	Server Server `mapstructure:"server"`
 	// People lists the persons who use driftd, with their identities. They have distinct names.
 	People []Person `mapstructure:"people"`
-	// Log configures the daemon's log.
+	// Log configures the log of the daemon.
 	Log Log `mapstructure:"log"`
-	// Retention limits the stored history. Current state and open findings are never removed.
+	// Retention limits the stored history. Current state and open findings are never deleted.
 	Retention Retention `mapstructure:"retention"`
 	// Sources are the live systems. They have distinct names and come in the
 	// order of the file.
 	Sources []Source `mapstructure:"sources"`
-	// Declarations are the places of the declared state. They have distinct names, come in the
-	// order of the file and govern sources that exist.
+	// Declarations are the places of the declared state. They have distinct names, are in the order of the
+	// file, and govern sources that exist.
 	Declarations []Declaration `mapstructure:"declarations"`
 	// Ignore are the rules that hide findings.
 	Ignore []IgnoreRule `mapstructure:"ignore"`
@@ -68,51 +68,51 @@ type Config struct {
 	Triggers []Trigger `mapstructure:"triggers"`
 	// Audit configures the audit log.
 	Audit Audit `mapstructure:"audit"`
-	// Reconcile configures whether live resources are put back.
+	// Reconcile configures whether live resources are put back to their declared state.
 	Reconcile Reconcile `mapstructure:"reconcile"`
-	// Kubernetes holds the settings that all sources of that type share.
+	// Kubernetes contains the settings that all Kubernetes sources share.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
-	// Include lists more files of the configuration: files, folders, of which all *.yaml files are read, and patterns such as
-	// conf.d/*.yaml. Their lists are appended to those of this file, and a single value can be set in one file only. Relative paths in
-	// them are relative to the folder of this file.
+	// Include lists further configuration files: files, folders of which all *.yaml files are read, and
+	// patterns such as conf.d/*.yaml. Their lists are appended to those of this file, and a single value
+	// can be set in one file only. Relative paths in them are relative to the folder of this file.
 	Include []string `mapstructure:"include"`
 	// Defaults are keys that all sources or declarations of a type share.
 	Defaults Defaults `mapstructure:"defaults"`
-	// File is the absolute path of the file; "" if there is none.
+	// File is the absolute path of the file, or "" if there is none.
 	File string `mapstructure:"-"`
-	// Overrides lists the settings that the environment and the flags set, without the values:
+	// Overrides lists the settings that environment variables and flags override, without the values:
 	// "server.listen by DRIFTD_SERVER_LISTEN".
 	Overrides []string `mapstructure:"-"`
 }
 
-// Schedule holds the intervals and limits of sources and declarations without their own.
-// Every, Timeout and MaxMemory are positive, Jitter is not negative.
+// Schedule contains the intervals and limits of sources and declarations without their own. Every, Timeout
+// and MaxMemory are positive; Jitter is not negative.
 type Schedule struct {
 	// Every is the time between two scans.
 	Every time.Duration `mapstructure:"every"`
-	// Jitter is the maximum of a random delay before each scan, so that several daemons do not
-	// send their requests at once.
+	// Jitter is the maximum random delay before each scan, so that several daemons do not send their
+	// requests at the same time.
 	Jitter time.Duration `mapstructure:"jitter"`
-	// Timeout is the maximum duration of one scan, or of one reading of a declaration.
-	// Resources that were not read by then are unchecked, never missing.
+	// Timeout is the maximum duration of one scan, or of one reading of a declaration. Resources that were
+	// not read in time are unchecked, never missing.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxMemory is the maximum memory of one scan, or of one reading of a declaration, in
-	// bytes. Resources beyond it are unchecked.
+	// MaxMemory is the maximum memory of one scan, or of one reading of a declaration, in bytes. Resources
+	// that exceed it are unchecked.
 	MaxMemory int64 `mapstructure:"max_memory"`
 }
 
-// Server configures the listener on TCP.
+// Server configures the TCP listener.
 type Server struct {
-	// Listen is the address, host:port; "" means that driftd does not listen on TCP.
+	// Listen is the address, host:port; "" disables the TCP listener.
 	Listen string `mapstructure:"listen"`
-	// WebConfigFile configures TLS and passwords, in the format of Prometheus' exporter
+	// WebConfigFile is a file that configures TLS and passwords, in the format of Prometheus' exporter
 	// toolkit; "" means neither.
 	WebConfigFile string `mapstructure:"web_config_file" path:"true"`
 	// Access configures authentication and authorization.
 	Access Access `mapstructure:"access"`
 }
 
-// Log configures the daemon's log.
+// Log configures the log of the daemon.
 type Log struct {
 	// Format is the format: text or json.
 	Format string `mapstructure:"format"`
@@ -120,38 +120,36 @@ type Log struct {
 	Level slog.Level `mapstructure:"level"`
 }
 
-// Retention limits the stored history; zero values keep all of it.
+// Retention limits the stored history. Zero values mean no limit.
 type Retention struct {
-	// MaxAge is how long past values are kept, counted in time during which scans were made; 0
-	// keeps all.
+	// MaxAge is the time for which past values are kept. Periods without scans do not count. 0 keeps all.
 	MaxAge time.Duration `mapstructure:"max_age"`
 	// MaxRuns is the number of scans to keep, with the changes since the oldest of them; 0
 	// keeps all.
 	MaxRuns int `mapstructure:"max_runs"`
-	// MaxRunBytes is the maximum size of the records of scans, in bytes. The oldest are
-	// removed first; the history of changes is kept also from before them. 0 keeps all.
+	// MaxRunBytes is the maximum size of the records of scans, in bytes. The oldest records are deleted
+	// first; the history of changes is kept for longer. 0 keeps all.
 	MaxRunBytes int64 `mapstructure:"max_run_bytes"`
-	// AuditMaxAge is how long the entries of the audit log are kept, some of them up to a tenth
-	// longer; 0 keeps all. The hashes of older entries stay, so that the log can be verified.
+	// AuditMaxAge is the time for which entries of the audit log are kept, some of them up to a tenth
+	// longer; 0 keeps all. The hashes of older entries remain, so that the log can be verified.
 	AuditMaxAge time.Duration `mapstructure:"audit_max_age"`
 }
 
 // A Source is one live system. Its Settings depend on its type.
 type Source struct {
-	// Name identifies the source, of letters, digits, dots, dashes and underscores. History
-	// and decisions are stored under it.
+	// Name identifies the source. It consists of letters, digits, dots, dashes and underscores. History and
+	// decisions are stored under it.
 	Name string `mapstructure:"name"`
 	// Type is the kind of system: kubernetes, netbox or proxmox.
 	Type string `mapstructure:"type"`
-	// Every is the time between two scans; without it, or with 0, the schedule's.
+	// Every is the time between two scans. The default is that of the schedule.
 	Every time.Duration `mapstructure:"every"`
-	// Timeout is the maximum duration of one scan; without it, or with 0, the schedule's.
+	// Timeout is the maximum duration of one scan. The default is that of the schedule.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxMemory is the maximum memory of one scan, in bytes; without it, or with 0, the
-	// schedule's.
+	// MaxMemory is the maximum memory of one scan, in bytes. The default is that of the schedule.
 	MaxMemory int64 `mapstructure:"max_memory"`
-	// Links are the web pages of its resources: the first entry that fits the kind of a
-	// resource. Without one, guests of Proxmox VE and objects of NetBox link to their own pages.
+	// Links are the web pages of resources. The first entry that matches the kind of a resource applies.
+	// Without one, guests of Proxmox VE and objects of NetBox link to their own pages.
 	Links []PageLink `mapstructure:"links"`
 	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
@@ -159,17 +157,17 @@ type Source struct {
 
 // A PageLink is the address of the web pages of resources.
 type PageLink struct {
-	// Kind is a pattern for the kind, as in openstack/server; empty for all.
+	// Kind is a pattern for the kind, as in openstack/server. Empty means all kinds.
 	Kind string `mapstructure:"kind"`
 	// URL is the address with the placeholders {id}, {kind}, {name} and {namespace}, as in
-	// https://horizon.example.org/project/instances/{id}/. A resource that lacks the value of
-	// one has no page.
+	// https://horizon.example.org/project/instances/{id}/. A resource without a value for one of them has
+	// no page.
 	URL string `mapstructure:"url"`
 }
 
 // A Declaration is one place of declared state. Its Settings depend on its type.
 type Declaration struct {
-	// Name identifies the declaration, of letters, digits, dots, dashes and underscores.
+	// Name identifies the declaration. It consists of letters, digits, dots, dashes and underscores.
 	// History and decisions are stored under it.
 	Name string `mapstructure:"name"`
 	// Type is the format of the declaration: acceptances, manifests, netbox or terraform.
@@ -177,19 +175,18 @@ type Declaration struct {
 	// Governs are the names of the sources that it declares. Declarations of type acceptances
 	// have none, and those of type terraform that make a plan need none.
 	Governs []string `mapstructure:"governs"`
-	// Every is the time between two readings; without it, or with 0, the
-	// schedule's.
+	// Every is the time between two readings. The default is that of the schedule.
 	Every time.Duration `mapstructure:"every"`
-	// Timeout is the maximum duration of one reading; without it, or with 0, the schedule's.
+	// Timeout is the maximum duration of one reading. The default is that of the schedule.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxMemory is the maximum memory of one reading, including what is kept of it, in bytes;
-	// without it, or with 0, the schedule's.
+	// MaxMemory is the maximum memory of one reading and its retained result, in bytes. The default is that
+	// of the schedule.
 	MaxMemory int64 `mapstructure:"max_memory"`
-	// Link is the address of a line on the web pages of its repository, with the placeholders
-	// {commit}, {path} and {line}, as in https://git.example.org/shop/src/commit/{commit}/{path}#L{line}.
+	// Link is the address of a line on the web pages of the repository, with the placeholders {commit},
+	// {path} and {line}, as in https://git.example.org/shop/src/commit/{commit}/{path}#L{line}.
 	// Repositories on github.com, gitlab.com, bitbucket.org and codeberg.org need none.
 	Link string `mapstructure:"link"`
-	// Checks are patterns of the checks of its files that make findings, such as terraform/*; !
+	// Checks are patterns of the checks of its files whose failures become findings, such as terraform/*; !
 	// excludes. Without any, files are not checked. Declarations of type terraform need a plan.
 	Checks []string `mapstructure:"checks"`
 	// Settings depend on the type; see its section below.
@@ -214,10 +211,10 @@ type IgnoreRule struct {
 	// Value is a pattern for the value of a field: the live one, or the declared one if
 	// nothing is live.
 	Value string `mapstructure:"value"`
-	// Reason is shown with the hidden findings; it is required.
+	// Reason is the reason that is shown with the hidden findings; it is required.
 	Reason string `mapstructure:"reason"`
-	// Expires is the time when the rule ends; a date without a time is its last second in UTC.
-	// Without it, the rule does not expire.
+	// Expires is the time when the rule ends; a date without a time means its last second in UTC. By
+	// default, the rule does not expire.
 	Expires time.Time `mapstructure:"expires"`
 }
 
@@ -238,9 +235,8 @@ type Secrets struct {
 
 // Kubernetes holds the settings that all Kubernetes sources share.
 type Kubernetes struct {
-	// Controllers are, in addition to those that driftd recognizes, the writers whose
-	// additions are not drift, and the fields that each adds. A plain text is a writer without
-	// kinds and fields.
+	// Controllers are, in addition to those that driftd recognizes, the writers whose additions are not
+	// drift, and the fields that each adds. A plain string is a writer without kinds and fields.
 	Controllers []Controller `mapstructure:"controllers"`
 }
 
@@ -249,12 +245,11 @@ type Controller struct {
 	// Writer is a pattern for the field manager or, with an audit log, for the user
 	// (system:serviceaccount:NAMESPACE:NAME).
 	Writer string `mapstructure:"writer"`
-	// Kinds are patterns for the objects' kinds, as in Deployment.apps; without them, every
-	// kind.
+	// Kinds are patterns for the kinds of objects, as in Deployment.apps. The default is every kind.
 	Kinds []string `mapstructure:"kinds"`
-	// Fields are patterns for the fields, as in metadata.annotations.example.org/*; each
-	// includes the fields below it. Without them, every field except those that select the
-	// code to run, grant rights, or expose a service.
+	// Fields are patterns for the fields, as in metadata.annotations.example.org/*; each includes the
+	// fields below it. The default is every field except those that select the code to run, grant rights,
+	// or expose a service.
 	Fields []string `mapstructure:"fields"`
 }
 
@@ -271,11 +266,11 @@ func Default() *Config {
 	}
 }
 
-// Load reads the file, then the environment, then the flags that were given and are named
-// after a setting (--state-dir); flags may be nil. With file "" there is no file, and no
-// source is required. It reports all problems at once as an *Error, together with the
-// configuration as far as it was read, so that the caller can check the settings as well.
-// Relative paths of the file are relative to its folder, all others to the working folder.
+// Load reads the configuration file, then the environment variables, and then the flags that are set and
+// named after a setting (--state-dir). flags may be nil. If file is "", there is no file, and no source is
+// required. Load reports all problems at once in an *Error, and returns it together with the configuration
+// as far as it could be read, so that the caller can also check the settings. Relative paths in the file
+// are relative to its folder; all others are relative to the working directory.
 func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 	if file == "" {
 		return build(newDocument("configuration", ""), flags)

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// A Problem is one mistake in the configuration.
+// A Problem is one error in the configuration.
 type Problem struct {
-	// Where is "driftd.yaml:12", the name of a variable or of a flag, or the origin of
-	// settings without a file.
+	// Where is the position ("driftd.yaml:12"), the name of a variable or flag, or the origin of settings
+	// without a file.
 	Where string
-	// File is the index of the file among the configuration file and those that it includes.
+	// File is the index of the file in the list of the configuration file and the files that it includes.
 	File int
-	// Line is the line in the file, from 1; 0 if the problem is not in a file.
+	// Line is the line in the file, starting at 1. It is 0 if the problem is not in a file.
 	Line int
-	// Text describes the mistake and how to correct it. It contains no value of a setting,
-	// because that might be a secret.
+	// Text describes the problem and its correction. It does not contain values of settings, which may be
+	// secret.
 	Text string
 }
 
-// An Error holds all problems of a configuration, in the order of the file.
+// An Error contains all problems of a configuration, in the order of the file.
 type Error struct{ Problems []Problem }
 
 // Error returns one line for each problem.
@@ -34,8 +34,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Sorted returns a joined error with the problems of the configuration first, in the order of
-// the file, followed by the other errors.
+// Sorted returns a joined error with the problems of the configuration first, in the order of the file,
+// followed by the other errors.
 func Sorted(err error) error {
 	var all Error
 	others := all.collect(err)

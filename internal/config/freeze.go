@@ -10,24 +10,24 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// A CalendarFreeze is a part of the week without actions; From and To are times of day, "22:00". It may
-// include midnight. Without both, the days are frozen as a whole.
+// A CalendarFreeze is a part of the week without actions. From and To are times of day, "22:00". It may
+// include midnight. Without both, it covers whole days.
 type CalendarFreeze struct {
 	// From is the time of day at which it begins, "22:00".
 	From string `mapstructure:"from"`
-	// To is the time of day at which it ends, on the next day if it is earlier than From.
+	// To is the time of day at which it ends. If it is earlier than From, the freeze ends on the next day.
 	To string `mapstructure:"to"`
-	// Days are the days on which it begins: mon, tue …; without any, every day.
+	// Days are the days on which it begins: mon, tue …; the default is every day.
 	Days []string `mapstructure:"days"`
-	// Timezone is the time zone of the times, as in "Europe/Berlin"; without it, the machine's.
+	// Timezone is the time zone of the times, as in "Europe/Berlin". The default is that of the machine.
 	Timezone string `mapstructure:"timezone"`
-	// Sources are the names of the sources on which there are no actions; without any, all.
+	// Sources are the names of the sources on which there are no actions. The default is all sources.
 	Sources []string `mapstructure:"sources"`
-	// Reason is why; refusals have it.
+	// Reason is the reason that refusals contain.
 	Reason string `mapstructure:"reason"`
 }
 
-// Windows returns the freezes for package reconcile.
+// Windows returns the freezes in the form of package reconcile.
 func (r *Reconcile) Windows() ([]reconcile.Window, error) {
 	list := make([]reconcile.Window, len(r.Freezes))
 	for i := range r.Freezes {

@@ -11,18 +11,18 @@ import (
 	"syscall"
 )
 
-// Defaults are the keys that sources and declarations of a type have if they do not set them.
+// Defaults are the default keys of sources and declarations, by type.
 type Defaults struct {
-	// Sources are the keys by the type of a source, as in proxmox: {every: 2m, settings: {ca_file: pve.pem}}. Those of
-	// settings are added one by one; a list replaces a list.
+	// Sources maps types of sources to default keys, as in proxmox: {every: 2m, settings: {ca_file:
+	// pve.pem}}. The keys of settings are merged; a list replaces a list.
 	Sources map[string]any `mapstructure:"sources"`
-	// Declarations are the same by the type of a declaration.
+	// Declarations maps types of declarations to default keys.
 	Declarations map[string]any `mapstructure:"declarations"`
 
 	doc *document
 }
 
-// Check returns an error for each type of the defaults that does not exist.
+// Check returns an error for each type in the defaults that does not exist.
 func (d Defaults) Check(sources, declarations []string) error {
 	doc := Settings{doc: d.doc}.document()
 	check := func(at string, given map[string]any, types []string) {

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// A Member is one of the declarations that a declaration with a pattern stands for.
+// A Member is one of the declarations into which a declaration with a pattern expands.
 type Member struct {
-	// Name is the part of its name after that of the declaration and a slash.
+	// Name is the part of the member's name that follows the name of the declaration and a slash.
 	Name string
-	// Settings replace those with the pattern.
+	// Settings are the settings that replace those with the pattern.
 	Settings map[string]any
 }
 
-// Pattern returns the key of the declaration's setting that is a pattern for folders, dir or path, and the pattern; "" if there
-// is none. The pattern of dir is absolute. Settings without a file have none: a path of the command line is one folder.
+// Pattern returns the key of the setting whose value is a pattern of folders, which is dir or path, and the
+// pattern. Both are "" if there is none. The pattern of dir is absolute. Settings from the command line
+// have no pattern, because a path there is one folder.
 func (d *Declaration) Pattern() (key, pattern string) {
 	if d.path == "" {
 		return "", ""
@@ -36,8 +37,10 @@ func (d *Declaration) Pattern() (key, pattern string) {
 	return "", ""
 }
 
-// Expand returns the configuration with members instead of each declaration for which members returns some, or besides it if there may
-// be others. References to that declaration, or to its plan as a source, become references to all of them.
+// Expand returns a copy of the configuration in which the members of a declaration replace it. If others is
+// true, which means that it may have further members, the declaration also remains. A declaration without
+// members remains unchanged. References to the declaration, or to its plan as a source, are replaced by
+// references to all of them.
 func (c *Config) Expand(members func(Declaration) (found []Member, others bool)) *Config {
 	expanded := *c
 	expanded.Declarations = nil
@@ -115,7 +118,7 @@ func replaceNames(v reflect.Value, names map[string][]string) {
 	}
 }
 
-// Only returns the settings of some names.
+// Only returns the settings with the given names.
 func (s Settings) Only(names ...string) Settings {
 	tree := maps.Clone(s.tree)
 	maps.DeleteFunc(tree, func(name string, _ any) bool { return !slices.Contains(names, name) })

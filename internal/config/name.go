@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// NameOf returns the name of a file, a folder or a context as a valid name of a source or a declaration.
+// NameOf converts the name of a file, a folder or a context to a valid name of a source or declaration.
 func NameOf(s string) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {

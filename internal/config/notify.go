@@ -17,7 +17,7 @@ type Match struct {
 	Resource []string `mapstructure:"resource"`
 	// Namespace matches the namespace.
 	Namespace []string `mapstructure:"namespace"`
-	// Declaration matches the declaration's name.
+	// Declaration matches the name of the declaration.
 	Declaration []string `mapstructure:"declaration"`
 	// Verdict is the full name of a verdict.
 	Verdict []string `mapstructure:"verdict"`
@@ -41,9 +41,9 @@ type OwnerRule struct {
 type Notify struct {
 	// URL is the public URL of driftd's pages; "" means that messages have no links.
 	URL string `mapstructure:"url"`
-	// UncheckedAfter is how long a finding is unchecked before it is notified.
+	// UncheckedAfter is the time after which an unchecked finding causes a notification.
 	UncheckedAfter time.Duration `mapstructure:"unchecked_after"`
-	// GroupWindow is how long after a message findings are added to that message.
+	// GroupWindow is the time after a message during which further findings are added to it.
 	GroupWindow time.Duration `mapstructure:"group_window"`
 	// Receivers are the places to which messages are sent. They have distinct names.
 	Receivers []Receiver `mapstructure:"receivers"`
@@ -52,9 +52,9 @@ type Notify struct {
 	Routes []Route `mapstructure:"routes"`
 }
 
-// A Receiver is one place to which messages are sent. Its Settings depend on its type.
+// A Receiver is a destination of messages. Its Settings depend on its type.
 type Receiver struct {
-	// Name identifies the receiver, of letters, digits, dots, dashes and underscores. Sent
+	// Name identifies the receiver. It consists of letters, digits, dots, dashes and underscores. Sent
 	// messages are stored under it.
 	Name string `mapstructure:"name"`
 	// Type is the protocol: alertmanager, netbox, shoutrrr, slack or webhook.
@@ -64,10 +64,10 @@ type Receiver struct {
 	// QuietHours is a part of the day in which only findings of the severities in its
 	// exceptions are sent.
 	QuietHours QuietHours `mapstructure:"quiet_hours"`
-	// Digest is the time of day of a daily summary, "09:00"; without it there is none.
+	// Digest is the time of day of a daily summary, "09:00". By default, there is none.
 	Digest string `mapstructure:"digest"`
-	// Timezone is the time zone of quiet hours and digest, as in "Europe/Berlin"; without it,
-	// the machine's.
+	// Timezone is the time zone of quiet hours and digest, as in "Europe/Berlin". The default is that of
+	// the machine.
 	Timezone string `mapstructure:"timezone"`
 	// Settings depend on the type; see its section below.
 	Settings `mapstructure:"settings"`
@@ -75,45 +75,44 @@ type Receiver struct {
 
 // Rate limits the number of messages to a receiver.
 type Rate struct {
-	// Messages is the maximum number of messages within the period; one more then reports how
-	// many were held back. 0 means no limit.
+	// Messages is the maximum number of messages within the period; one additional message reports how many
+	// were held back. 0 means no limit.
 	Messages int `mapstructure:"messages"`
 	// Per is the period.
 	Per time.Duration `mapstructure:"per"`
 }
 
-// QuietHours is a part of the day; From and To are times of day, "22:00". It may include
-// midnight.
+// QuietHours is a part of the day. From and To are times of day, "22:00". It may include midnight.
 type QuietHours struct {
 	// From is the time of day at which it begins, "22:00".
 	From string `mapstructure:"from"`
-	// To is the time of day at which it ends, on the next day if it is earlier than From.
+	// To is the time of day at which it ends. If it is earlier than From, the quiet hours end on the next
+	// day.
 	To string `mapstructure:"to"`
-	// Days are the days on which it begins: mon, tue …; without any, every day.
+	// Days are the days on which it begins: mon, tue …; the default is every day.
 	Days []string `mapstructure:"days"`
 	// Except are severities that are sent during quiet hours; more severe findings are sent
 	// too.
 	Except []string `mapstructure:"except"`
 }
 
-// A Route sends the findings that it matches to receivers; the first route that matches
-// applies, unless it sets continue.
+// A Route sends the findings that it matches to receivers. The first route that matches applies. If it sets
+// continue, the following routes are tried, too.
 type Route struct {
-	// Match selects the findings; without it, all.
+	// Match selects the findings. The default is all findings.
 	Match Match `mapstructure:"match"`
 	// Receivers are the names of the receivers.
 	Receivers []string `mapstructure:"receivers"`
-	// Continue makes driftd try the next routes as well.
+	// Continue makes driftd try the following routes, too.
 	Continue bool `mapstructure:"continue"`
 	// GroupBy lists the properties by which findings are grouped into messages: cause, source,
 	// declaration, kind, namespace, resource, verdict, severity, owner, actor.
 	GroupBy []string `mapstructure:"group_by"`
-	// Repeat is the time between the last message on open findings and a reminder; 0 means no
-	// reminders.
+	// Repeat is the time between the last message about open findings and a reminder; 0 means no reminders.
 	Repeat *time.Duration `mapstructure:"repeat"`
 }
 
-// DefaultRepeat is the Repeat of a route that sets none, so that no route has nil.
+// DefaultRepeat is the default of Route.Repeat. Load sets it, so that Repeat is never nil.
 const DefaultRepeat = timeparse.Day
 
 // A Trigger is a webhook that starts a scan. Its requests are signed.
@@ -122,10 +121,10 @@ type Trigger struct {
 	Name string `mapstructure:"name"`
 	// Type is the signature scheme: github, gitlab, gitea, forgejo, netbox or standard.
 	Type string `mapstructure:"type"`
-	// SecretFile holds the shared secret. It is read for each request.
+	// SecretFile is a file with the shared secret. It is read for each request.
 	SecretFile string `mapstructure:"secret_file" path:"true"`
-	// Sources are the names of the sources to scan; without sources and declarations,
-	// everything is scanned.
+	// Sources are the names of the sources to scan. If both sources and declarations are empty, everything
+	// is scanned.
 	Sources []string `mapstructure:"sources"`
 	// Declarations are the names of the declarations to read.
 	Declarations []string `mapstructure:"declarations"`

@@ -10,11 +10,11 @@ import (
 	"github.com/driftd/driftd/internal/reconcile"
 )
 
-// Reconcile configures whether, and with which credentials, live resources are put back to what is
-// declared. Without it driftd only reads.
+// Reconcile configures whether, and with which credentials, live resources are put back to their declared
+// state. Without it, driftd only reads.
 type Reconcile struct {
-	// Writers are the credentials for writing, of sources and of declarations that are applied. A
-	// source without one is never written to. A writer of a declaration precedes that of a source.
+	// Writers are the credentials for writing to sources, and for applying declarations. A source without
+	// one is never written to. A writer of a declaration takes precedence over that of a source.
 	Writers []Writer `mapstructure:"writers"`
 	// Rules select the findings that may be put back; the first that matches applies. They have distinct
 	// names.
@@ -23,14 +23,14 @@ type Reconcile struct {
 	Freezes []CalendarFreeze `mapstructure:"freezes"`
 }
 
-// A Writer is the account with which driftd writes to a source, or applies a declaration. Use
-// another one than for reading.
+// A Writer is the account with which driftd writes to a source, or applies a declaration. It should differ
+// from the one for reading.
 type Writer struct {
 	// Source is the name of the source.
 	Source string `mapstructure:"source"`
-	// Declaration is the name of a declaration instead of a source: one of type terraform that makes
-	// plans, whose resources are put back with an apply that a person has to approve, or one of type
-	// netbox, which rules with changes: declaration write into.
+	// Declaration is the name of a declaration instead of a source. It has the type terraform and makes
+	// plans, and its resources are put back with an apply that a person must approve; or it has the type
+	// netbox, and rules with changes: declaration write into it.
 	Declaration string `mapstructure:"declaration"`
 	// Settings depend on the type of the source or declaration; see its section below.
 	Settings `mapstructure:"settings"`
@@ -56,46 +56,47 @@ func (w *Writer) carriesOut(r *ReconcileRule) bool {
 	return len(m.Source) == 0 || model.GlobName(m.Source, w.Source)
 }
 
-// A ReconcileRule allows to put findings back, within limits.
+// A ReconcileRule allows driftd to put findings back, within limits.
 type ReconcileRule struct {
 	// Name identifies the rule.
 	Name string `mapstructure:"name"`
-	// Mode is off, suggest, approve or auto: nothing, only suggestions, actions that a person
-	// approves, or actions without a person. A bypassed finding always needs a person.
+	// Mode is off, suggest, approve or auto: no actions, only suggestions, actions that a person approves,
+	// or actions without approval. A bypassed finding always requires a person.
 	Mode string `mapstructure:"mode"`
 	// Match selects the findings.
 	Match ReconcileMatch `mapstructure:"match"`
-	// Changes is live or declaration: the live resource is put back to what is declared, or what is
-	// live is written into the declaration, which has the type netbox.
+	// Changes is live or declaration: the live resource gets the declared values, or the declaration, which
+	// has the type netbox, gets the live values.
 	Changes string `mapstructure:"changes"`
-	// MinAge is how old a drift must be, because an apply may be running.
+	// MinAge is the minimum age of a drift, because an apply may be running.
 	MinAge time.Duration `mapstructure:"min_age"`
-	// MaxAge is how old a drift may be to be put back without a person, because something may
-	// depend on an older one.
+	// MaxAge is the maximum age of a drift that is put back automatically, because other systems may depend
+	// on an older one.
 	MaxAge time.Duration `mapstructure:"max_age"`
-	// Approvals is the number of persons who must approve, other than the person who asked for the
-	// action and the one who made the drift.
+	// Approvals is the number of persons who must approve, in addition to the person who requested the
+	// action and the one who caused the drift.
 	Approvals int `mapstructure:"approvals"`
-	// Expires is how long a proposal waits for approvals.
+	// Expires is the time after which a proposal expires unless it is approved.
 	Expires time.Duration `mapstructure:"expires"`
-	// PerScan is the number of actions of a rule with the mode auto after one scan.
+	// PerScan is the maximum number of actions after one scan, for a rule with the mode auto.
 	PerScan int `mapstructure:"per_scan"`
-	// PerHour is the number of actions on one source in an hour.
+	// PerHour is the maximum number of actions per source and hour.
 	PerHour int `mapstructure:"per_hour"`
-	// Share is the part of the resources of one kind in a declaration that may be changed in an
-	// hour, in percent. One is always allowed.
+	// Share is the maximum part of the resources of one kind in a declaration that are changed in an hour,
+	// in percent. One resource is always allowed.
 	Share float64 `mapstructure:"share"`
-	// Soak is how long the rule waits after its first action.
+	// Soak is the time that the rule pauses after its first action.
 	Soak time.Duration `mapstructure:"soak"`
-	// Create allows to create missing resources.
+	// Create allows the rule to create missing resources.
 	Create bool `mapstructure:"create"`
-	// Delete allows to delete unmanaged resources of kinds that driftd deletes, with a person.
+	// Delete allows the rule to delete unmanaged resources of kinds that driftd can delete. A person must
+	// approve.
 	Delete bool `mapstructure:"delete"`
 }
 
-// ReconcileMatch selects findings: all given lists must match, and a list matches if one of its
-// items does. All items except verdicts are patterns. Labels and actors are left out, because those
-// who can write to the live system can set them.
+// ReconcileMatch selects findings: all given lists must match, and a list matches if one of its items does.
+// All items except verdicts are patterns. There are no labels and actors, because everyone with write
+// access to the live system can set them.
 type ReconcileMatch struct {
 	// Source matches the source's name.
 	Source []string `mapstructure:"source"`
@@ -121,7 +122,7 @@ func newReconcileRule() ReconcileRule {
 		PerHour: l.PerHour, Share: 100 * l.Share, Soak: l.Soak}
 }
 
-// Rule returns the rule for package reconcile.
+// Rule returns the rule in the form of package reconcile.
 func (r *ReconcileRule) Rule() reconcile.Rule {
 	m := &r.Match
 	verdicts := make([]model.Verdict, len(m.Verdict))

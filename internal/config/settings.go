@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Settings are the settings of a source, a declaration or a receiver that depend on its type.
-// They stay raw until the type's package decodes them. The zero Settings are empty.
+// Settings are the settings of a source, a declaration or a receiver that depend on its type. The package
+// of the type decodes them. The zero Settings are empty.
 type Settings struct {
 	tree map[string]any
 	doc  *document
@@ -19,14 +19,14 @@ type Settings struct {
 	path string
 }
 
-// NewSettings returns settings without a file; origin ("command line") replaces the file and
-// the line in their errors. Relative paths are relative to the working folder.
+// NewSettings returns settings that do not come from a file. origin ("command line") replaces the file and
+// the line in error messages. Relative paths are relative to the working directory.
 func NewSettings(origin string, values map[string]any) Settings {
 	return Settings{tree: values, doc: newDocument(origin, "")}
 }
 
-// With returns a copy of the settings with values added. They replace existing values of the
-// same names.
+// With returns a copy of the settings with additional values, which replace existing values of the same
+// names.
 func (s Settings) With(values map[string]any) Settings {
 	tree := maps.Clone(s.tree)
 	if tree == nil {
@@ -37,9 +37,9 @@ func (s Settings) With(values map[string]any) Settings {
 	return s
 }
 
-// Decode fills the struct to which into points; fields without a setting stay unchanged. An
-// unknown key and a wrong type are problems of an *Error. Relative paths in fields with the
-// tag `path:"true"` become absolute.
+// Decode decodes the settings into the struct to which into points. Fields without a setting remain
+// unchanged. It returns an *Error for unknown keys and values of the wrong type. Relative paths in fields
+// with the tag `path:"true"` become absolute.
 func (s Settings) Decode(into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -52,12 +52,12 @@ func (s Settings) Decode(into any) error {
 	return doc.err()
 }
 
-// Where returns the place of the source, declaration or receiver: "driftd.yaml:12".
+// Where returns the position of the source, declaration or receiver: "driftd.yaml:12".
 func (s Settings) Where() string {
 	return s.document().where(s.path)
 }
 
-// CheckExists returns an error if the setting names a file or folder that does not exist. It
+// CheckExists returns an error if the setting is the path of a file or folder that does not exist. It
 // returns nil if the setting is empty.
 func (s Settings) CheckExists(key string) error {
 	text, ok := s.tree[key].(string)
@@ -81,8 +81,8 @@ func (s Settings) CheckExists(key string) error {
 	return doc.err()
 }
 
-// CheckText returns an error on the line of a setting if check returns one for its text; nil
-// if the setting is missing or not a text.
+// CheckText calls check with the string value of a setting. If check returns an error, CheckText returns it
+// with the line of the setting. It returns nil if the setting is not set or not a string.
 func (s Settings) CheckText(key string, check func(text string) error) error {
 	text, ok := s.tree[key].(string)
 	if !ok || text == "" {
@@ -95,8 +95,8 @@ func (s Settings) CheckText(key string, check func(text string) error) error {
 	return doc.err()
 }
 
-// CheckFiles returns an error on the line of each file of a list for which check returns one;
-// nil if the setting is missing or not a list.
+// CheckFiles calls check with each file in the list of a setting. It returns the errors with the lines of
+// the files. It returns nil if the setting is not set or not a list.
 func (s Settings) CheckFiles(key string, check func(file string) error) error {
 	list, ok := s.tree[key].([]any)
 	if !ok {
@@ -119,23 +119,22 @@ func (s Settings) CheckFiles(key string, check func(file string) error) error {
 	return doc.err()
 }
 
-// Problem returns an error on the line of the source, declaration or receiver.
+// Problem returns an error with the line of the source, declaration or receiver.
 func (s Settings) Problem(format string, args ...any) error {
 	doc := s.document()
 	doc.add(s.path, format, args...)
 	return doc.err()
 }
 
-// UnknownType returns the error that typ is not among the valid types, with the line and the
-// most similar valid type.
+// UnknownType returns an error that typ is not one of the valid types. It contains the line and the most
+// similar valid type.
 func (s Settings) UnknownType(typ string, valid []string) error {
 	doc := s.document()
 	doc.add(child(s.path, "type"), "unknown type %q: %s", typ, oneOf(typ, valid))
 	return doc.err()
 }
 
-// GovernsNothing returns the error that a declaration names no source, although its type
-// needs one to compare with.
+// GovernsNothing returns an error that a declaration governs no source, although its type requires one.
 func (s Settings) GovernsNothing(declaration string) error {
 	doc := s.document()
 	doc.add(child(s.path, "governs"), "declaration %q governs nothing: name its sources, as in governs: [prod]", declaration)

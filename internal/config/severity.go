@@ -16,21 +16,21 @@ type SeverityRule struct {
 	Match SeverityMatch `mapstructure:"match"`
 	// Set is the severity: critical, high, medium, low or info.
 	Set string `mapstructure:"set"`
-	// Reason is shown with the findings; it is required.
+	// Reason is the reason that is shown with the findings; it is required.
 	Reason string `mapstructure:"reason"`
 }
 
-// SeverityMatch selects findings: all given lists must match, and a list matches if one of
-// its items does. All items except verdicts are patterns. A rule lowers a severity only by
-// properties that the live object cannot set itself: by declared labels, and by actors that
-// the system's log names. It raises a severity by any property.
+// SeverityMatch selects findings: all given lists must match, and a list matches if one of its items does.
+// All items except verdicts are patterns. A rule lowers a severity only by properties that the live object
+// cannot set itself: by declared labels, and by actors from the log of the system. It raises a severity by
+// any property.
 type SeverityMatch struct {
 	// Source matches the source's name.
 	Source []string `mapstructure:"source"`
 	// Kind matches the kind, as in kubernetes/*.
 	Kind []string `mapstructure:"kind"`
-	// Namespace matches the namespace, the project or the node. A node lowers a severity only
-	// if the declaration names it.
+	// Namespace matches the namespace, the project or the node. A node lowers a severity only if the
+	// declaration contains it.
 	Namespace []string `mapstructure:"namespace"`
 	// Labels matches the object's labels and tags by name. To lower a severity they must be
 	// declared, so they never lower that of an undeclared resource.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TimeOfDay parses a time of day, "22:00", and returns the duration since midnight.
+// TimeOfDay parses a time of day such as "22:00", and returns the duration since midnight.
 func TimeOfDay(text string) (time.Duration, error) {
 	t, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {

@@ -11,11 +11,11 @@ import (
 )
 
 // ActionMessages returns the messages about an action: one for each receiver that was notified of its
-// finding, as a reply in that thread. An alarm also goes to the receivers that the finding, if it is not
-// nil, is routed to. Threads are those of all receivers.
+// finding, as a reply in the thread of the finding. An alarm is also sent to the receivers to which f, if
+// it is not nil, is routed. threads contains the threads of all receivers.
 //
-// An alarm is sent at any time. Other messages do not interrupt quiet hours: then, and when people ended
-// a proposal, the message only updates an earlier one.
+// An alarm is sent at any time. Other messages do not interrupt quiet hours: during these, and when a
+// person ends a proposal, the message only updates an earlier one.
 func (p *Policy) ActionMessages(n *model.ActionNotice, f *model.Finding, threads []model.Thread, now time.Time) []model.Message {
 	var messages []model.Message
 	for _, receiver := range slices.Sorted(maps.Keys(p.Receivers)) {

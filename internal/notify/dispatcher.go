@@ -13,19 +13,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Outbox stores the messages of each receiver, in order, until they are delivered.
-// The effect of a call that has returned survives a crash.
+// An Outbox stores the messages of each receiver, in order, until they are delivered. Its changes are
+// durable: they survive a crash once the call has returned.
 type Outbox interface {
 	// NextOutboxEntry returns the first message of receiver. ok reports whether there is
 	// one.
 	NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bool, err error)
-	// BeginDelivery records that the message may have arrived. It is called before the
-	// first attempt.
+	// BeginDelivery records that the message may have been delivered. It is called before the first
+	// attempt.
 	BeginDelivery(receiver, key string) error
-	// EndDelivery removes a message that has arrived, and stores the receipt for the
-	// later messages of its thread. If receipt is "", the stored one is kept.
+	// EndDelivery deletes a message that was delivered, and stores the receipt for the later messages of
+	// its thread. If receipt is "", the stored receipt is kept.
 	EndDelivery(receiver, key, receipt string) error
-	// DropMessage removes a message that the receiver refused.
+	// DropMessage deletes a message that the receiver refused.
 	DropMessage(receiver, key string) error
 	// Queues returns the non-empty queues by receiver.
 	Queues() (map[string]model.Queue, error)
@@ -53,7 +53,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Opened is a configured receiver, ready for use.
+// An Opened is a receiver that was opened with its configuration.
 type Opened struct {
 	Name, Type string
 	Receiver
@@ -163,10 +163,9 @@ func (d *Dispatcher) Wake() {
 	}
 }
 
-// Show sets the open findings of a mirror. For a receiver that is no mirror it does
-// nothing. It never blocks: if it is called several times in a row, only the newest
-// findings are certain to be shown. The caller must not change open afterwards. Nothing
-// is shown before the first call.
+// Show sets the findings that a mirror shows. It does nothing for a receiver that is not a mirror. Show
+// never blocks: after several calls in succession, only the last findings are certain to be shown. The
+// caller must not modify open afterwards. The mirror shows nothing before the first call.
 func (d *Dispatcher) Show(receiver string, open []model.Finding) {
 	for _, l := range d.endpoints {
 		if l.Name == receiver && l.mirror != nil {
@@ -176,8 +175,8 @@ func (d *Dispatcher) Show(receiver string, open []model.Finding) {
 	}
 }
 
-// Flush delivers all messages and shows all findings once. After an error it continues
-// with the other receivers. It returns all errors.
+// Flush delivers all queued messages and shows all findings once. After an error, it continues with the
+// other receivers. It returns all errors, joined.
 func (d *Dispatcher) Flush(ctx context.Context) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(d.endpoints))

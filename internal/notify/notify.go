@@ -1,5 +1,5 @@
-// Package notify plans the messages for each receiver and delivers them. Planning is a
-// pure function. Each type of receiver has its own package. Package all lists them.
+// Package notify plans the messages for each receiver and delivers them. Planning is pure. Each type of
+// receiver has a package of its own; package all lists them.
 package notify
 
 import (
@@ -13,15 +13,14 @@ import (
 
 // A Notifier delivers messages to one receiver, one at a time and in order.
 type Notifier interface {
-	// Notify delivers one message. If the entry is Begun, the message may have arrived
-	// before: Notify checks that first if the receiver can be queried. The receipt of a
-	// thread's first message is passed with the later messages of the thread. After an
-	// error wrapped by Permanent, the receiver is stopped. After an error wrapped by
-	// Refused, only this message is dropped.
+	// Notify delivers one message. If the entry is Begun, the message may already have been delivered;
+	// Notify checks this first if the receiver can be queried. The receipt of the first message of a thread
+	// is passed with the later messages of the thread. After an error from Permanent, the receiver is
+	// stopped. After an error from Refused, only this message is dropped.
 	Notify(context.Context, model.OutboxEntry) (receipt string, err error)
 }
 
-// A Mirror is a receiver that gets all open findings at intervals, instead of news.
+// A Mirror is a receiver that is sent all open findings at intervals, instead of news.
 type Mirror interface {
 	// Show replaces the findings at the receiver by open. It is called after each change,
 	// and at least once in each interval of Every.
@@ -37,18 +36,18 @@ type Listener interface {
 	Listen(ctx context.Context, handler Handler) error
 }
 
-// A Handler carries out the requests of people. Errors are shown to the person.
+// A Handler handles the requests of people. Its errors are displayed to the person.
 type Handler interface {
-	// Decide makes the decision that a Request asks for. The answer is shown to all.
+	// Decide makes the decision that a Request describes. The answer is visible to everyone in the channel.
 	Decide(context.Context, Request) (answer string, err error)
-	// Action returns the present state of an action.
+	// Action returns the current state of an action.
 	Action(id string) (model.ActionNotice, error)
-	// AnswerAction approves or declines an action. An approved action is carried out before it
-	// returns.
+	// AnswerAction approves or declines an action. It returns after an approved action has been carried
+	// out.
 	AnswerAction(context.Context, ActionAnswer) error
 }
 
-// A Request asks for a decision about all open findings of a thread.
+// A Request is a request for a decision about all open findings of a thread.
 type Request struct {
 	Kind model.DecisionKind
 	// Receiver, Thread and Sequence identify the message with the button. Findings of
@@ -58,21 +57,22 @@ type Request struct {
 	Reason, Owner    string
 	// By is the name of the person.
 	By string
-	// Until is the end of the decision, in the format of decide.ParseUntil. "" is the
-	// default of the kind.
+	// Until is the end of the decision, in the format of decide.ParseUntil. "" means the default of the
+	// kind.
 	Until string
 }
 
-// An ActionAnswer is the answer of a person to an action.
+// An ActionAnswer is a person's answer to a proposed action.
 type ActionAnswer struct {
 	// Action is the ID of the action.
 	Action string
-	// Approve approves what Digest stands for. Otherwise the action is declined.
+	// Approve reports whether the person approves the plan with the digest Digest. Otherwise the person
+	// declines the action.
 	Approve bool
 	Digest  string
 	// Receiver is the receiver at which the person answered.
 	Receiver string
-	// By is the name of the person. For an approval it is that of a person of the configuration.
+	// By is the name of the person. For an approval, it must be in the table of people.
 	By, Reason string
 }
 
@@ -84,9 +84,10 @@ type Env struct {
 	Version string
 	// URL is the address of driftd's web pages, or "".
 	URL string
-	// Sources and Declarations are the names in the configuration that have the type of the receiver.
+	// Sources and Declarations are the names of the configured sources and declarations that have the same
+	// type as the receiver.
 	Sources, Declarations []string
-	// Person returns the person with a user ID in Slack, or "" if there is none. It may be nil.
+	// Person returns the name of the person with a user ID in Slack, or "" if there is none. It may be nil.
 	Person func(user string) string
 	// Now is the clock.
 	Now func() time.Time
@@ -112,15 +113,16 @@ type Receiver struct {
 	Notifier Notifier
 	Mirror   Mirror
 	Listener Listener
-	// Each is set if each finding has messages of its own, which a Notifier for records needs: a message of several findings
-	// does not have all.
+	// Each reports whether each finding has messages of its own. A Notifier that keeps records requires
+	// this, because a message with several findings may omit some.
 	Each bool
-	// Concerns reports whether the Notifier has messages about a finding; nil means about all.
+	// Concerns reports whether the Notifier sends messages about a finding. nil means that it does for all
+	// findings.
 	Concerns func(*model.Finding) bool
 }
 
-// Define returns the Definition of type typ. open gets the defaults, overridden by the
-// settings of the configuration.
+// Define returns the definition of a receiver type. Its Open decodes the settings over defaults, and passes
+// them to open.
 func Define[C any](typ string, defaults C, open func(Env, C) (Receiver, error)) Definition {
 	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Receiver, error) {
 		settings := defaults
@@ -161,7 +163,7 @@ func Refused(err error) error { return marked{err, ErrRefused} }
 // Partial returns err marked as ErrPartial.
 func Partial(err error) error { return marked{err, ErrPartial} }
 
-// Later is an error with the pause before the next attempt.
+// Later is an error that requests a pause before the next attempt.
 type Later struct {
 	// After is the pause. Values below or equal to 0 are ignored.
 	After time.Duration

@@ -11,24 +11,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Input is the state from which messages are planned.
+// Input is the state on which the planned messages are based.
 type Input struct {
 	// Findings are all open findings. Recent are the recently resolved ones.
 	Findings, Recent []model.Finding
-	// Notices record the earlier messages to all receivers.
+	// Notices are records of the earlier messages to all receivers.
 	Notices model.Notices
 	// Queued is the number of messages in the outbox, by receiver. It is at most
 	// MaxQueued.
 	Queued map[string]int
-	// Rules are the ignore rules and severity rules, and Decisions all decisions, for
+	// Rules are the ignore rules and severity rules. Decisions are all decisions. Both are used for
 	// digests.
 	Rules     []model.RuleRun
 	Decisions []model.Decision
 	Now       time.Time
 }
 
-// MaxQueued bounds the messages in the outbox for one receiver. Further news is planned
-// when there is room again, from the state at that time.
+// MaxQueued is the maximum number of messages in the outbox for one receiver. Further news is planned when
+// there is room again, from the state at that time.
 const MaxQueued = 500
 
 const (
@@ -40,9 +40,8 @@ const (
 	keepAbsent = 30 * 24 * time.Hour
 )
 
-// Plan returns the messages for each receiver, and the notices to store with them. It is
-// a pure function of the policy and in. News that is part of a stored plan is not planned
-// again.
+// Plan returns the messages for each receiver, and the notices to store with them. It is a pure function of
+// p and in. After the notices have been stored, the same news is not planned again.
 func (p *Policy) Plan(in Input) model.NoticeChange {
 	var change model.NoticeChange
 	change.Paces = map[string]model.Pace{}

@@ -8,17 +8,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Policy holds the routes and limits of notifications. It is never changed.
+// A Policy contains the routes and limits of notifications. It is immutable.
 type Policy struct {
-	// Routes are tried in order for each finding. The first one that matches applies. If
-	// it has Continue set, the next one that matches applies too.
+	// Routes are tried in order for each finding. The first route that matches applies. If its Continue is
+	// set, the next route that matches applies, too.
 	Routes []Route
-	// Receivers holds the limits of each receiver of messages, by name.
+	// Receivers maps the names of the receivers of messages to their limits.
 	Receivers map[string]Pacing
-	// UncheckedAfter is the time for which a finding is unchecked before it causes a
-	// message.
+	// UncheckedAfter is the time after which an unchecked finding causes a message.
 	UncheckedAfter time.Duration
-	// GroupWindow is the time for which new findings join a thread of their group.
+	// GroupWindow is the time during which new findings are added to a thread of their group.
 	GroupWindow time.Duration
 	// URL is the address of driftd's web pages, or "".
 	URL string
@@ -29,12 +28,11 @@ type Route struct {
 	model.Selector
 	// Receivers are the names of the receivers.
 	Receivers []string
-	// Continue is set to apply the later routes too.
+	// Continue reports whether later routes are tried, too.
 	Continue bool
-	// GroupBy lists the properties that the findings of one thread have in common. Its
-	// values are those of Groupings.
+	// GroupBy lists the properties that all findings of a thread have in common; see Groupings.
 	GroupBy []string
-	// Repeat is the interval of reminders for open findings. There are none if it is 0.
+	// Repeat is the interval of reminders for open findings. 0 means no reminders.
 	Repeat time.Duration
 }
 
@@ -44,32 +42,33 @@ func Groupings() []string {
 	return []string{"cause", "source", "declaration", "kind", "namespace", "resource", "verdict", "severity", "owner", "actor"}
 }
 
-// Pacing holds the limits of one receiver.
+// A Pacing contains the limits of one receiver.
 type Pacing struct {
-	// Messages is the maximum number of messages in any period of Per. 0 is no limit.
+	// Messages is the maximum number of messages in any period of Per. 0 means no limit.
 	Messages int
 	Per      time.Duration
 	// Quiet are the quiet hours.
 	Quiet QuietHours
-	// Digest is the time of the daily summary, as the duration since midnight. There is
-	// none if it is negative.
+	// Digest is the time of the daily summary, as the duration since midnight. A negative value means that
+	// there is none.
 	Digest time.Duration
 	// Location is the time zone of quiet hours and digests. nil is UTC.
 	Location *time.Location
-	// Each is set if each finding has messages of its own. Those beyond the limit are sent later, one by one.
+	// Each reports whether each finding has messages of its own. Those beyond the limit are sent later, one
+	// by one.
 	Each bool
-	// Concerns reports whether the receiver has messages about a finding; nil means about all.
+	// Concerns reports whether the receiver is sent messages about a finding. nil means that it is for all
+	// findings.
 	Concerns func(*model.Finding) bool
 }
 
-// QuietHours are a part of the day during which a receiver gets only findings of the
-// severities in Except. The zero value has no quiet hours.
+// QuietHours are a part of the day during which a receiver is sent only findings of the severities in
+// Except. The zero value means no quiet hours.
 type QuietHours struct {
 	// From and To are durations since midnight. If To is before From, the quiet hours end
 	// on the next day.
 	From, To time.Duration
-	// Days are the days on which quiet hours begin. If it is empty, they begin on all
-	// days.
+	// Days are the days on which quiet hours begin. Empty means every day.
 	Days []time.Weekday
 	// Except lists the severities that are sent during quiet hours. Worse ones are sent,
 	// too.
@@ -133,8 +132,8 @@ func (p *Policy) route(f *model.Finding, receiver string) *Route {
 	return nil
 }
 
-// Wanted returns the findings for a receiver: those that a route sends to it, without
-// muted ones and without those that are unchecked for less than UncheckedAfter.
+// Wanted returns the findings for a receiver: those that a route sends to it, except muted findings and
+// findings that have been unchecked for less than UncheckedAfter.
 func (p *Policy) Wanted(receiver string, findings []model.Finding, now time.Time) []model.Finding {
 	var wanted []model.Finding
 	for i := range findings {

@@ -15,11 +15,11 @@ import (
 
 // Options are the dependencies of the pages.
 type Options struct {
-	// API provides the data of the pages and performs the visitors' actions.
+	// API provides the data of the pages and performs the actions of the visitors.
 	API  server.API
 	Gate *access.Gate
 	News *News
-	// Stage is nil unless this is the demo.
+	// Stage is the fake infrastructure of the demo, or nil outside of the demo.
 	Stage Stage
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -70,13 +70,14 @@ const (
 	maxForm      = 64 << 10
 )
 
-// Pages serves requests. The request's context must hold the visitor, see access.Gate.Identify.
+// Pages is the HTTP handler of the web pages. The context of each request must contain the visitor; see
+// access.Gate.Identify.
 type Pages struct {
 	http.Handler
 	site *site
 }
 
-// New returns the pages.
+// New returns the handler of the web pages.
 func New(o Options) (*Pages, error) {
 	s, err := newSite(o)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package all lists the kinds of receivers that driftd has.
+// Package all lists the definitions of all receiver types.
 package all
 
 import (

@@ -12,7 +12,7 @@ import (
 // An object is an object of NetBox: its type, "virtualization.virtualmachine", and its id.
 type object struct{ typ, id string }
 
-// String returns the object as parseObject reads it.
+// String returns the object in the format that parseObject parses.
 func (o object) String() string { return o.typ + "/" + o.id }
 
 // parseObject parses an object; it returns the zero object for another text.

@@ -1,5 +1,6 @@
-// Package netbox writes journal entries about findings into a NetBox: one when a finding about one of its objects, or about a guest
-// that it declares, opens, and one when it ends. docs/netbox.md describes the entries.
+// Package netbox writes journal entries about findings to NetBox. A finding about an object of NetBox, or
+// about a guest that NetBox declares, has one entry when it opens and one when it ends. docs/netbox.md
+// describes the entries.
 package netbox
 
 import (
@@ -29,10 +30,11 @@ type Config struct {
 	TokenFile string `mapstructure:"token_file" path:"true"`
 	// File with the CA certificates to trust. If it is not set, the system's are trusted.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Names of the sources of type netbox that read this NetBox. A finding of one gets entries at its object.
+	// Names of the sources of type netbox that read this NetBox. Entries about a finding of such a source
+	// are added to its object.
 	Sources []string `mapstructure:"sources"`
-	// Names of the declarations of type netbox that read this NetBox. A finding on a guest that one declares gets entries at the virtual machine
-	// or the device.
+	// Names of the declarations of type netbox that read this NetBox. Entries about a finding on a declared
+	// guest are added to the virtual machine or the device.
 	Declarations []string `mapstructure:"declarations"`
 	// Maximum duration of a request.
 	Timeout time.Duration `mapstructure:"timeout"`
@@ -93,8 +95,8 @@ type journal struct {
 	access netboxapi.Access
 }
 
-// Notify writes at most one entry. The receipt is the object with the entries, so that the end of a finding is written at the
-// object at which it opened.
+// Notify implements notify.Notifier. It writes at most one entry. The receipt identifies the object with
+// the entry, so that the entry about the end of a finding is added to the same object.
 func (j *journal) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
 	m := &entry.Message
 	if m.Kind == model.TestMessage {

@@ -1,5 +1,5 @@
-// Package notifytest tests the contract of receivers that use HTTP: they return errors of
-// the right kind, within their timeout, and without secrets.
+// Package notifytest tests the contract of receivers that use HTTP: they return errors of the right kind,
+// within their timeout, and without secrets.
 package notifytest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// A Subject opens a new receiver to test.
+// A Subject opens a new receiver with the settings for a test.
 type Subject func(*testing.T, Settings) Deliver
 
 // Settings are the settings of a receiver.
@@ -30,7 +30,7 @@ type Settings struct {
 	Timeout time.Duration
 }
 
-// Deliver delivers Entry to a Notifier, or shows Findings to a Mirror.
+// A Deliver delivers Entry to a Notifier, or shows Findings on a Mirror.
 type Deliver func(context.Context) error
 
 // Notifier returns a Deliver for n.

@@ -11,8 +11,8 @@ import (
 
 // A Text renders phrases for one receiver.
 type Text struct {
-	// Quote escapes foreign data for the receiver; nil leaves it. It gets one line of
-	// visible characters.
+	// Quote escapes foreign data for the receiver. Its argument is one line of visible characters. nil
+	// means no escapes.
 	Quote func(string) string
 	// URL is the address of driftd's pages, or "".
 	URL string
@@ -35,7 +35,7 @@ func (t Text) Summary(f *model.Finding) string {
 // Where returns the source and the place of the declaration; "" for a part of a declaration.
 func (t Text) Where(f *model.Finding) string { return t.render(phrase.Where(f).Sentence()) }
 
-// Actor returns the actor with time, evidence and confidence, or "" if none was searched for.
+// Actor returns the actor with time, evidence and confidence, or "" if the actor was not determined.
 func (t Text) Actor(f *model.Finding) string {
 	return t.render(phrase.Clock{}.ActorOf(f).Sentence())
 }
@@ -45,15 +45,17 @@ func (t Text) Muted(f *model.Finding) string {
 	return t.render(phrase.Clock{}.Muted(f).Sentence())
 }
 
-// Seen returns when it was first seen, and when it ended.
+// Seen returns when the finding was first seen, and when it ended.
 func (t Text) Seen(f *model.Finding) string {
 	return t.render(phrase.Clock{}.Seen(f).Sentence())
 }
 
-// Reason returns why the finding could not be checked or has its severity, or "".
+// Reason returns the reason why the finding could not be checked, or why it has its severity. It returns ""
+// if there is neither.
 func (t Text) Reason(f *model.Finding) string { return t.Line(f.Why(), phrase.ReasonLimit) }
 
-// Next returns the page of the finding, or the command that shows it.
+// Next returns the address of the finding's page, or the command that displays the finding if there are no
+// pages.
 func (t Text) Next(f *model.Finding) string {
 	if page := Page(t.URL, f); page != "" {
 		return page
@@ -74,7 +76,7 @@ func (t Text) render(p phrase.Phrase) string {
 	return p.Render(func(data string) string { return t.Line(data, phrase.ReasonLimit) })
 }
 
-// Page returns the address of a finding's page; "" without the address of pages.
+// Page returns the address of a finding's page, or "" if url, the address of the pages, is "".
 func Page(url string, f *model.Finding) string {
 	if url == "" {
 		return ""
@@ -82,8 +84,8 @@ func Page(url string, f *model.Finding) string {
 	return strings.TrimSuffix(url, "/") + "/findings/" + f.ID
 }
 
-// Fields returns the first fields, one a line and at most most, and the number of
-// the others of total. The worst come first in a message.
+// Fields returns at most most fields, the most severe first, each on one line, followed by the number of
+// omitted fields. total is the number of all fields.
 func (t Text) Fields(f *model.Finding, total, most int) []string {
 	fields := phrase.Clock{}.Fields(f, most)
 	lines := make([]string, 0, len(fields)+1)

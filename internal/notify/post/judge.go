@@ -62,11 +62,11 @@ func later(header http.Header, now time.Time) time.Duration {
 	return min(max(after, time.Second), notify.MaxLater)
 }
 
-// ErrGarbled replaces an error that may contain text of the server.
+// ErrGarbled replaces an error that may contain text from the server.
 var ErrGarbled = errors.New("the response is not valid HTTP")
 
-// Cause returns the cause of a failed request without secrets: it contains only the host of the
-// address and no text of the server. It is ErrGarbled if there is no such cause.
+// Cause returns the cause of a failed request without secrets: it contains only the host of the address,
+// and no text from the server. If there is no such cause, it returns ErrGarbled.
 func Cause(err error) error {
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded, http.ErrSchemeMismatch} {
 		if errors.Is(err, cause) {

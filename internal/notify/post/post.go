@@ -21,7 +21,8 @@ type Options struct {
 	Server string
 	// Timeout is the maximum duration of a request, including the response.
 	Timeout time.Duration
-	// CAFile holds the trusted CA certificates in PEM form; "" for the system's.
+	// CAFile is the path of a file with the trusted CA certificates in PEM format. "" means those of the
+	// system.
 	CAFile string
 	Now    func() time.Time
 }
@@ -32,7 +33,7 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a Client. It reads CAFile once.
+// New returns a Client. It reads CAFile once, and returns an error if the file is invalid.
 func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		return nil, errors.New("timeout: must be over 0s")
@@ -56,8 +57,8 @@ func New(o Options) (*Client, error) {
 // Close closes the idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Send posts a body to an address. It does not read the body of the response and does not follow
-// redirects. The error is one of Judge.
+// Send posts a body to an address. It does not read the body of the response, and does not follow
+// redirects. It returns the result of Judge for the response.
 func (c *Client) Send(ctx context.Context, to *url.URL, header http.Header, body []byte) error {
 	if err := c.send(ctx, to, header, body); err != nil {
 		return fmt.Errorf("post to %s://%s: %w", to.Scheme, to.Host, err)
@@ -102,8 +103,7 @@ func (c *Client) explain(err error) error {
 	return err
 }
 
-// Address parses text as an HTTP or HTTPS URL. Because text may contain a secret, the error
-// does not contain it.
+// Address parses an HTTP or HTTPS URL. Its errors do not contain text, which may be secret.
 func Address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {

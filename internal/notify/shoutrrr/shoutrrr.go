@@ -28,8 +28,8 @@ import (
 
 // Config configures a shoutrrr receiver.
 type Config struct {
-	// URLFile is the file with the service's address in the format of shoutrrr, which contains
-	// passwords and tokens. It is required.
+	// URLFile is a file with the address of the service in the format of shoutrrr, which contains passwords
+	// and tokens. It is required.
 	URLFile string `mapstructure:"url_file" path:"true"`
 	// Timeout is the maximum duration of a delivery.
 	Timeout time.Duration `mapstructure:"timeout"`

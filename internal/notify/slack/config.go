@@ -17,14 +17,14 @@ import (
 // (TokenFile with Channel), or an incoming webhook (WebhookURLFile), which can
 // only post.
 type Config struct {
-	// TokenFile holds the app's bot token, xoxb-…
+	// TokenFile is a file with the bot token of the app, xoxb-…
 	TokenFile string `mapstructure:"token_file" path:"true"`
 	// Channel is the ID of the channel, C0123456789.
 	Channel string `mapstructure:"channel"`
-	// WebhookURLFile holds the address of an incoming webhook, which is a secret.
-	// It replaces TokenFile and Channel.
+	// WebhookURLFile is a file with the address of an incoming webhook, which is secret. It replaces
+	// TokenFile and Channel.
 	WebhookURLFile string `mapstructure:"webhook_url_file" path:"true"`
-	// AppTokenFile holds an app-level token, xapp-…. It is required to receive clicks on
+	// AppTokenFile is a file with an app-level token, xapp-…. It is required to receive clicks on
 	// buttons.
 	AppTokenFile string `mapstructure:"app_token_file" path:"true"`
 	// Users are the IDs of the people who may press buttons. Without users and
@@ -32,12 +32,12 @@ type Config struct {
 	Users []string `mapstructure:"users"`
 	// Groups are the IDs of user groups whose members may press buttons.
 	Groups []string `mapstructure:"groups"`
-	// Approvers are the IDs of the people who may approve actions. Each must be in the table of
-	// people. Without approvers there is no button for that.
+	// Approvers are the IDs of the people who may approve actions. Each must be in the table of people.
+	// Without approvers, there is no button for approvals.
 	Approvers []string `mapstructure:"approvers"`
 	// APIURL is the address of Slack's API.
 	APIURL string `mapstructure:"api_url"`
-	// Timeout bounds each request with its response.
+	// Timeout is the maximum duration of each request, including the response.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// Pace is the minimum time between two messages. Slack accepts one a second in a
 	// channel.

@@ -21,7 +21,7 @@ import (
 type Config struct {
 	// Address to which messages are posted.
 	URL string `mapstructure:"url"`
-	// File with the address, for an address that is a secret.
+	// File with the address, if the address is secret.
 	URLFile string `mapstructure:"url_file" path:"true"`
 	// File with the keys that sign messages, one per line. Each key adds a signature. If it is
 	// not set, messages are not signed.
