@@ -43,6 +43,8 @@ type ObjectCollector interface {
 
 // A Prober is a Collector that can test the access to its source without reading all of it.
 type Prober interface {
+	// Probe returns the version and the address of the source, the user, and the scopes that this
+	// user can read. It returns an error if nothing can be read.
 	Probe(context.Context) (Probe, error)
 }
 

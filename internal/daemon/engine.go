@@ -103,9 +103,13 @@ type Store interface {
 
 // A FindingStore stores the results of scans.
 type FindingStore interface {
+	// OpenFindings returns the findings that are not resolved.
 	OpenFindings() ([]model.Finding, error)
+	// Recent returns the findings that were resolved at the time since or later.
 	Recent(since time.Time) ([]model.Finding, error)
+	// Runs returns up to limit run records, newest first; all if limit is not positive.
 	Runs(limit int) ([]model.Run, error)
+	// Save stores the result of a scan in one transaction.
 	Save(store.Record) error
 }
 
@@ -114,6 +118,7 @@ type MemoryStore interface {
 	// Observations returns the values of each resource that scans read, newest first. The result is
 	// parallel to keys.
 	Observations(keys []model.Key) ([][]model.Observation, error)
+	// FirstReads returns the first complete reads of sources.
 	FirstReads() ([]model.FirstRead, error)
 	// LastRead returns the record of a source in the last run that contains it. LastStates returns
 	// the last records of a declaration. Both return store.ErrNotFound if there is none.
@@ -123,17 +128,26 @@ type MemoryStore interface {
 
 // A DecisionStore stores decisions about findings.
 type DecisionStore interface {
+	// Decisions returns all stored decisions, including ended ones.
 	Decisions() ([]model.Decision, error)
+	// Decide stores decisions and applies them to the open findings that they are about.
 	Decide(decisions []model.Decision, now time.Time) error
+	// Revoke removes the decision whose ID begins with id, on behalf of the person by.
 	Revoke(id, by string, now time.Time) (model.Decision, error)
+	// Settle sets on each open finding the decision that is in force at the time now, and returns
+	// the number of findings that changed.
 	Settle(now time.Time) (changed int, err error)
+	// Finding returns the finding whose ID begins with id, and all its versions, oldest first.
 	Finding(id string) (model.Finding, []store.FindingVersion, error)
 }
 
 // A NoticeStore stores the notifications that were sent to receivers and those that are queued.
 type NoticeStore interface {
+	// Notices returns the stored notices.
 	Notices() (model.Notices, error)
+	// SaveNotices stores a change of the notices and queues its messages in one transaction.
 	SaveNotices(model.NoticeChange) error
+	// Queues returns the message queues by the name of the receiver.
 	Queues() (map[string]model.Queue, error)
 }
 

@@ -66,7 +66,7 @@ func (e *panicError) Error() string {
 	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", printable.Text(fmt.Sprint(e.recovered.Value)))
 }
 
-// A task is what one call does, and its bounds.
+// A task describes one call of a collector or loader, with its limits.
 type task struct {
 	// of names what is read ("source pve"): while an abandoned call of it has not returned,
 	// later ones fail. what names the call in messages; "" stands for of.

@@ -67,7 +67,7 @@ func (l linker) claims(f, before *model.Finding) {
 	}
 }
 
-// A claimPage is the web page of a claim, with what it follows from.
+// A claimPage is the address of the web page of a claim, with the values from which it is derived.
 type claimPage struct{ declaration, address, position, url string }
 
 func pageOf(c *model.ClaimedValue) claimPage {

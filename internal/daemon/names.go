@@ -105,7 +105,8 @@ func reference(s *model.Schema, path string) model.Reference {
 	return to
 }
 
-// A side is a value of a change. Declaration, address and path are those of its claim; the live side has none.
+// A side is one value of a change. declaration, address and path are those of the claim; the live
+// side has none.
 type side struct {
 	value                      *model.Value
 	declaration, address, path string

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An origin is who set a live field that no declaration sets.
+// An origin describes the writers of a live field that no declaration sets.
 type origin struct {
 	// writer is the last owner whose write is drift; nil if there is none.
 	writer *model.Owner

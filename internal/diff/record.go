@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A record is what was last applied. Without a whole record, only the live record of
-// writers shows that.
+// A record is the last applied value. If it is not whole, only the live record of writers shows
+// what was applied.
 type record struct {
 	whole bool
 	value model.Value

@@ -185,7 +185,7 @@ func supersededAt(v *model.Version) time.Time {
 	return v.Until.When
 }
 
-// A history is what earlier scans read of an aspect.
+// A history summarizes the values of an aspect that earlier scans read.
 type history struct {
 	// since is when driftd first read the current live value, without another value
 	// in between. before is when driftd first read the previous live value, or, if that

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A statement is what one claim declares for one live field.
+// A statement is the value that one claim declares for one live field.
 type statement struct {
 	claim *model.Claim
 	// path is the path in the claim, livePath the path of the live field.

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A walk compares one claim with the live resource, field by field. Null stands for an
-// absent side.
+// A walk compares one claim with the live resource, field by field. Null means that a side is
+// absent.
 type walk struct {
 	subject *model.Subject
 	live    *model.Resource

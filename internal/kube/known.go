@@ -61,7 +61,7 @@ type rule struct {
 	Verbs           []string `json:"verbs"`
 }
 
-// A knownTable holds the known objects by kind.
+// A knownTable contains the known objects by kind.
 type knownTable map[string][]knownObject
 
 // knownObjects returns the known objects. The data is part of the program: an

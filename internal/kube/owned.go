@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A world holds the objects of a snapshot that show who created other objects.
+// A world contains the objects of a snapshot that show who created other objects.
 type world struct {
 	// owners are the resources that other resources name as their owners, by kind,
 	// name and UID.

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An inventoryOf has what the inventory of a live resource must list.
+// An inventoryOf contains the requirements on the inventory of a live resource.
 type inventoryOf struct {
 	// commit is the one that the declarations were read at; "" if they were read at several.
 	commit string

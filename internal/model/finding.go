@@ -80,12 +80,18 @@ const (
 // An Actor is the person or program that made a change, with the time and the evidence. An unknown
 // actor has a Reason.
 type Actor struct {
-	Name       string     `json:"name"`
-	At         time.Time  `json:"at,omitzero"`
-	Via        string     `json:"via,omitempty"`
+	// Name is the name of the person or program; "unknown" if unknown.
+	Name string `json:"name"`
+	// At is the time of the change; zero if unknown.
+	At time.Time `json:"at,omitzero"`
+	// Via is the type of the evidence, such as ViaManagedFields or AuditLog. For an unknown actor,
+	// it is the event at the time At.
+	Via string `json:"via,omitempty"`
+	// Evidence identifies the evidence, such as the ID of a log entry.
 	Evidence   string     `json:"evidence,omitempty"`
 	Confidence Confidence `json:"confidence"`
-	Reason     string     `json:"reason,omitempty"`
+	// Reason is the reason why the actor is unknown; "" if it is known.
+	Reason string `json:"reason,omitempty"`
 	// Request is the ID of the request to which the entry of the log belongs; "" if the log does
 	// not contain it.
 	Request string `json:"request,omitempty"`
@@ -100,15 +106,19 @@ func UnknownActor(reason string) Actor {
 
 // A Change is one field that differs. Absent values are nil.
 type Change struct {
-	Path     string `json:"path"`
+	// Path is the path of the field in the form of the declaration.
+	Path string `json:"path"`
+	// LivePath is the path of the field in the live resource; "" if Path is that path.
 	LivePath string `json:"live_path,omitempty"`
+	// Declared, Recorded and Live are the declared, the last applied and the live value.
 	Declared *Value `json:"declared,omitempty"`
 	Recorded *Value `json:"recorded,omitempty"`
 	Live     *Value `json:"live,omitempty"`
 	// Running is the value in effect until a restart, if Live takes effect only then; nil
 	// otherwise.
 	Running *Value `json:"running,omitempty"`
-	Secret  bool   `json:"secret"`
+	// Secret reports whether a value contains a secret or is one that the system never returns.
+	Secret bool `json:"secret"`
 	// Names maps the IDs of the objects to which the values refer to their names, as the last scan
 	// read them; "" for an ID that no object has. IDs without a known name are omitted. Names are
 	// for display only: they are not compared and not part of Finding.Basis.

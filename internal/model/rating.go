@@ -117,7 +117,7 @@ func CompareWorst(a, b *Finding) int {
 	return x.compare(&y)
 }
 
-// A rank is what a list of findings is sorted by.
+// A rank contains the values by which a list of findings is sorted.
 type rank struct {
 	urgency              uint64
 	key                  *Key

@@ -16,8 +16,9 @@ import (
 	"github.com/driftd/driftd/internal/bounded"
 )
 
-// A lastHead is the content of the head file, which lies in the folder of the database: the last head of the audit log, and
-// the machine that wrote it. A database that was restored, moved or started anew has another head.
+// A lastHead is the content of the head file in the folder of the database: the last head of the
+// audit log, and the machine that wrote it. A database that was restored, moved or created again
+// has another head.
 type lastHead struct {
 	// Machine is a digest of the machine ID; "" if the machine has none.
 	Machine string `json:"machine"`

@@ -24,7 +24,7 @@ const (
 	actionLetter   = 'a'
 )
 
-// A mark stands for the content of a record.
+// A mark identifies the content of a record.
 type mark struct {
 	sum digest
 	// by and owner are the persons of a decision or an action: their names, which are not part of sum, so that a name
@@ -43,7 +43,7 @@ func (m mark) persons(by, owner string) mark {
 	return mark{m.sum, by, owner}
 }
 
-// A change is what a record was and what it is.
+// A change consists of the earlier and the current mark of a record.
 type change struct{ was, now mark }
 
 // An accounted bucket is one whose records the audit log accounts for.

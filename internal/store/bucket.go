@@ -58,9 +58,10 @@ func parseTotal(b []byte) (total, error) {
 func (t *total) add(sum uint32)    { t.records++; t.sum += uint64(sum) }
 func (t *total) remove(sum uint32) { t.records--; t.sum -= uint64(sum) }
 
-// A bucket holds records whose values end with a checksum. Its methods verify the checksum of each
-// record that they read and panic with a *RecordError if it does not match, as bbolt panics on a
-// damaged page. guard turns both panics into errors. So no transaction can skip the check.
+// A bucket contains records whose values end with a checksum. Its methods verify the checksum of
+// each record that they read and panic with a *RecordError if it does not match, as bbolt panics on
+// a damaged page. guard converts both panics to errors. A transaction therefore cannot skip the
+// check.
 type bucket struct {
 	name string
 	raw  *bbolt.Bucket

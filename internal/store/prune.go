@@ -10,11 +10,11 @@ import (
 )
 
 // Prune removes records that exceed the retention: superseded versions, resources that are gone,
-// resolved findings, ended decisions, runs, and contents to which no version refers. Age counts
-// only time during which runs were made, so that a wrong clock removes nothing. Prune never removes
-// the newest run, existing resources, open findings and queued messages. It returns the number of
-// versions, runs and decisions that it removed. The file does not shrink, since bbolt reuses its
-// free pages.
+// resolved findings, ended decisions and actions, runs, and contents to which no version refers.
+// Age counts only time during which runs were made, so that a wrong clock removes nothing. Prune
+// never removes the newest run, existing resources, open findings and queued messages. It returns
+// the number of versions, runs, decisions and records of actions that it removed. The file does not
+// shrink, since bbolt reuses its free pages.
 func (s *Store) Prune(now time.Time) (removed int, err error) {
 	if s.o.Retention == (Retention{}) {
 		return 0, nil

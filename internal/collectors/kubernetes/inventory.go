@@ -23,7 +23,7 @@ type inventory struct {
 	weight int64
 }
 
-// A targetState holds the objects of one target.
+// A targetState contains the objects of one target.
 type targetState struct {
 	byID map[string]model.Resource
 	// sorted is byID sorted by key; nil after a change.

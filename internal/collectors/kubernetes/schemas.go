@@ -31,7 +31,7 @@ type schemas struct {
 	parsed map[string]parsedDocument
 }
 
-// A parsedDocument holds the kinds of a document and their approximate memory use, in bytes.
+// A parsedDocument contains the kinds of a document and their approximate memory use in bytes.
 type parsedDocument struct {
 	kinds  map[string]*model.Kind
 	weight int64

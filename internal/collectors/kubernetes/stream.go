@@ -15,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// A stream reads JSON objects from one answer or file. It holds one object at a time, of
-// bounded size.
+// A stream reads JSON objects from one response or file. It keeps only one object, of bounded size,
+// in memory.
 type stream struct {
 	dec    *jsontext.Decoder
 	bounds *boundedReader

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
-// A scan holds the results of one reading of a cluster. Its methods that add results are safe
+// A scan contains the results of one reading of a cluster. Its methods that add results are safe
 // for concurrent use.
 type scan struct {
 	config     Config

@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An event holds the decoded fields of an event of audit.k8s.io.
+// An event contains the decoded fields of an event of audit.k8s.io.
 type event struct {
 	Stage        string   `json:"stage"`
 	ID           string   `json:"auditID"`
