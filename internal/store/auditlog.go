@@ -46,8 +46,8 @@ func (r auditRecords) Put(key, value []byte) (err error) {
 
 func (r auditRecords) Remove(key []byte) error { return r.b.remove(key) }
 
-// Walk calls visit with each record from the key from on, in the order of keys, until visit returns
-// false. Lists are compressed.
+// Walk calls visit with each record whose key is from or greater, in the order of keys, until visit
+// returns false. Lists are compressed.
 func (r auditRecords) Walk(from []byte, visit func(key, value []byte) bool) {
 	c := r.b.cursor()
 	for k, v := c.seek(from); k != nil && visit(k, v); k, v = c.next() {

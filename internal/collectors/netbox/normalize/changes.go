@@ -10,9 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Changed returns the paths in the kind's values that differ between the two sides of a row of
-// the changelog, sorted. In such rows a choice is its value and a reference an id. Counters and
-// fields that driftd does not read are left out.
+// Changed returns the paths in the kind's values that differ between the two sides of a row of the
+// changelog, sorted. In such rows, a choice is its value and a reference an ID. Changed omits
+// counters and fields that driftd does not read.
 func Changed(k *Kind, before, after model.Value) []string {
 	var paths []string
 	for _, name := range differing(before, after) {
@@ -64,7 +64,7 @@ func differing(a, b model.Value) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// CustomFieldPath returns the path of a custom field's value.
+// CustomFieldPath returns the path of the value of a custom field.
 func CustomFieldPath(name string) string {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return "custom_fields." + name

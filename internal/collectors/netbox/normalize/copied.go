@@ -6,21 +6,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Copied is a field that NetBox copies from a parent to every object below it when the parent
-// is saved. NetBox writes a changelog entry for the parent only.
+// A Copied is a field that NetBox copies from a parent to every object below it when the parent is
+// saved. NetBox writes a changelog entry only for the parent.
 type Copied struct {
-	// Kind and Field are the field that is overwritten, Via the field that holds the
-	// ID of the parent.
+	// Kind and Field are the field that is overwritten. Via is the field that contains the ID of
+	// the parent.
 	Kind, Field, Via string
-	// Parent is the kind of the parent, and Up its field that holds the ID of a parent
-	// of the same kind, which is copied from, too; "" without one.
+	// Parent is the kind of the parent. Up is its field that contains the ID of a parent of the
+	// same kind, from which values are copied, too; "" if there is none.
 	Parent, Up string
-	// From are the fields of the parent that decide the value.
+	// From lists the fields of the parent that determine the value.
 	From []string
 }
 
-// CopiedFields returns the fields that NetBox copies (dcim/signals.py and
-// virtualization/signals.py of NetBox).
+// CopiedFields returns the fields that NetBox copies, according to dcim/signals.py and
+// virtualization/signals.py in NetBox.
 func CopiedFields() []Copied {
 	const location, rack, cluster = Type + "/dcim.location", Type + "/dcim.rack", Type + "/virtualization.cluster"
 	site := []string{"site"}
@@ -35,8 +35,8 @@ func CopiedFields() []Copied {
 	}
 }
 
-// Value returns the value that a parent copies. Find returns an object by its kind and
-// ID, or Null. A scope that is a location copies the site of the location.
+// Value returns the value that a parent copies. The function find returns an object by its kind and
+// ID, or null. For a scope that is a location, the value is the site of the location.
 func (c *Copied) Value(parent model.Value, find func(kind string, id model.Value) model.Value) model.Value {
 	if !slices.Contains(c.From, "scope_id") {
 		return parent.At(c.From[0])

@@ -1,10 +1,10 @@
-// Package normalize brings rows of NetBox's lists into canonical values, so that the same
-// NetBox read twice, or in two versions (3.7 to 4.7), gives equal trees; it describes how
-// each kind is compared; and it returns which fields of these values a row of the
-// changelog changed. It sends no requests.
+// Package normalize converts rows in NetBox's lists to canonical values, so that reading the same
+// NetBox server twice, or in two versions (3.7 to 4.7), results in equal trees. It also describes
+// how each kind is compared, and determines which fields of these values a row of the changelog
+// changed. It sends no requests.
 //
-// Tables in the language of package table hold every kind: the path of its list, the
-// fields and their forms, how an object is named and what is unique in it.
+// Tables, as defined by package table, describe every kind: the path of its list, the fields and
+// their forms, the name of an object, and the values that are unique.
 //
 //	kinds := normalize.Kinds()                     // in the order in which to read them
 //	normalizer := normalize.New(sealer, version, types)
@@ -12,8 +12,7 @@
 //	schemas := normalize.Schemas()                 // for model.Snapshot.Kinds
 //	fields := normalize.Changed(kind, before, after)
 //
-// Fields keep NetBox's names, those of the newest version. A choice is its value, a
-// reference the ID of its object, a list of references a sorted list of IDs, tags a
-// sorted list of names. Blank values (null, "", an empty list or map) are left out; false
-// and 0 stay. Secrets are sealed.
+// Fields have the names of the newest version of NetBox. A choice is its value, a reference the ID
+// of its object, a list of references a sorted list of IDs, and tags a sorted list of names. Blank
+// values (null, "", an empty list or map) are omitted; false and 0 are not. Secrets are sealed.
 package normalize

@@ -8,18 +8,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the first part of the names of the kinds.
+// Type is the type of the collector and the prefix of the kinds.
 const Type = "netbox"
 
-// A Kind is a model of NetBox, with the way to read its objects.
+// A Kind is a model of NetBox and describes how its objects are read.
 type Kind struct {
-	// Model is the name of the model ("ipam.prefix"), and Name the same with the type before it.
+	// Model is the name of the model, such as "ipam.prefix". Name is the same with the type before
+	// it.
 	Model, Name string
-	// Path is the path of its list below /api/ ("ipam/prefixes").
+	// Path is the path of its list below /api/, such as "ipam/prefixes".
 	Path string
 	// Since is the first version with the model.
 	Since Version
-	// Unlogged reports whether NetBox writes no changelog of it.
+	// Unlogged reports whether the changelog of NetBox does not contain the model.
 	Unlogged bool
 
 	fields table.Fields
@@ -55,8 +56,8 @@ type entry struct {
 	highReason string
 }
 
-// Kinds returns every kind. Those with the most objects come first, so that their lists are
-// started first.
+// Kinds returns every kind. Those with the most objects come first, so that their lists are started
+// first.
 func Kinds() []*Kind {
 	var kinds []*Kind
 	for _, table := range [][]entry{largest(), virtualization(), dcim(), components(), templates(), ipam(), tenancy(), extras(), circuits(), vpn(), users()} {
@@ -105,14 +106,14 @@ func (e *entry) unique(k *Kind) []key {
 	return keys
 }
 
-// Noun returns the noun for an object of a kind ("rack").
+// Noun returns the noun for an object of a kind, such as "rack".
 func Noun(kind string) string { return kind[strings.LastIndexByte(kind, '.')+1:] }
 
-// Has reports whether the kind has a field of this name.
+// Has reports whether the kind has a field with the name.
 func (k *Kind) Has(name string) bool { return k.fields.Has(name) }
 
-// Query returns the parameter "fields" for a version. NetBox ignores names that it does not
-// have.
+// Query returns the value of the parameter "fields" for a version. NetBox ignores names of fields
+// that it does not have.
 func (k *Kind) Query(v Version) string {
 	names := []string{"id"}
 	for i := range k.fields {

@@ -10,8 +10,8 @@ import (
 // maxKept limits the texts that are kept of deleted objects, in bytes.
 const maxKept = 256
 
-// LastValue returns the scalars of a deleted object that have the form of the kind's values,
-// for the kinds that identify a virtual machine. For other kinds it returns Null.
+// LastValue returns the scalars of a deleted object that have the form of the kind's values, for
+// the kinds that identify a virtual machine. For other kinds it returns null.
 func LastValue(k *Kind, e Entry, models Models) model.Value {
 	if !slices.Contains([]string{"virtualization.virtualmachine", "virtualization.vminterface", "dcim.macaddress"}, k.Model) {
 		return model.Value{}

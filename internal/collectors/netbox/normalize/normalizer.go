@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Normalizer converts the rows of one NetBox into their canonical form. It keeps repeated
-// texts once, and is not safe for concurrent use.
+// A Normalizer converts the rows of one NetBox server to their canonical form. It keeps repeated
+// texts only once, and is not safe for concurrent use.
 type Normalizer struct {
 	context table.Context
 	version Version
@@ -20,26 +20,26 @@ type Normalizer struct {
 	fields []model.Field
 }
 
-// New returns a Normalizer that seals secrets with sealer. types are the types of custom fields
-// by name; without them the values' structure decides.
+// New returns a Normalizer that seals secrets with sealer. types maps the names of custom fields to
+// their types; without them, the structure of the values decides.
 func New(sealer model.Sealer, version Version, types map[string]string) *Normalizer {
 	return &Normalizer{context: table.Context{Sealer: sealer, Plain: asSent, Texts: table.Texts{}}, version: version, types: types}
 }
 
 // An Object is one row of a list in its canonical form.
 type Object struct {
-	// ID is the decimal id.
+	// ID is the decimal ID.
 	ID string
-	// Name is the display name; it is never empty.
+	// Name is the display name. It is never empty.
 	Name       string
 	Value      model.Value
 	Identities []model.Identity
-	// Created is when the object was created, and Updated when it was last saved; zero if NetBox
-	// does not return it.
+	// Created is the time at which the object was created, and Updated the time at which it was
+	// last saved; zero if NetBox does not return it.
 	Created, Updated time.Time
 }
 
-// Object reads a row of the kind's list. A row without an id is an error.
+// Object converts a row of the kind's list. It returns an error if the row has no ID.
 func (s *Normalizer) Object(k *Kind, row model.Value) (Object, error) {
 	id, ok := idOf(row)
 	if !ok {
@@ -80,7 +80,7 @@ func createdAt(row model.Value) time.Time {
 	return time.Time{}
 }
 
-// Types returns the types of custom fields by name, from their canonical definitions.
+// Types returns the types of custom fields by name, according to their canonical definitions.
 func Types(definitions []model.Value) map[string]string {
 	types := map[string]string{}
 	for _, d := range definitions {

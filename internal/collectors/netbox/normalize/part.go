@@ -12,18 +12,18 @@ const (
 	device         = "dcim.device"
 )
 
-// Groups describes which objects belong together: a virtual machine or a device, and its parts.
-// NetBox changes the ones with the others. An object outside of a group, if it can be read by
-// itself, concerns no other object.
+// A Groups describes which objects belong together: a virtual machine or a device, and its parts,
+// which NetBox changes together. A change of an object outside of a group, if the object can be
+// read alone, affects no other object.
 type Groups struct {
 	kinds map[string]*Kind
 	parts map[string][]Parts
 }
 
-// Parts are the parts of one kind that an object has.
+// A Parts describes the parts of one kind that an object has.
 type Parts struct {
 	Kind *Kind
-	// Filter is the parameter of the kind's list that selects the parts of an object by its id.
+	// Filter is the parameter of the kind's list that selects the parts of an object by its ID.
 	Filter string
 }
 
@@ -51,11 +51,11 @@ func (g *Groups) add(whole, part, filter string) {
 	g.parts[whole] = append(g.parts[whole], Parts{g.kinds[Type+"/"+part], filter})
 }
 
-// Parts returns the parts that an object of the kind can have.
+// Parts returns descriptions of the parts that an object of the kind can have.
 func (g *Groups) Parts(kind string) []Parts { return g.parts[kind] }
 
-// Kind returns the kind with the name; nil if its objects cannot be read by themselves, because a
-// change of one shows in objects of other kinds, too, or because it is not known.
+// Kind returns the kind with the name. It returns nil if the kind is unknown, or if its objects
+// cannot be read alone because a change of one also appears in objects of other kinds.
 func (g *Groups) Kind(name string) *Kind {
 	alone := []string{virtualMachine, device, "ipam.prefix", "ipam.iprange"}
 	for _, parts := range g.parts {
@@ -69,7 +69,8 @@ func (g *Groups) Kind(name string) *Kind {
 	return nil
 }
 
-// Owner returns the object that a part belongs to, or the zero Ref.
+// Owner returns the object to which a part with the value belongs, or the zero Ref if there is
+// none.
 func (g *Groups) Owner(kind string, value model.Value) model.Ref {
 	if typ := value.At("assigned_object_type").Str(); typ != "" {
 		return g.ref(typ, value.At("assigned_object_id"))

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Schemas returns how every kind is compared, by name. No schema is closed: fields that a
+// Schemas returns every kind with its schema, by name. No schema is closed, so fields that a
 // declaration does not set are not compared.
 func Schemas() map[string]*model.Kind {
 	all := map[string]*model.Kind{}

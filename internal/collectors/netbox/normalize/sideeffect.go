@@ -7,12 +7,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Entry is a row of the changelog with the fields that describe the change.
+// An Entry is a row of the changelog, reduced to the fields that describe the change.
 type Entry struct {
 	// Model and ID identify the object.
 	Model, ID string
 	Action    model.Action
-	// Before and After are the values of the object before and after; null if the row has none.
+	// Before and After are the values of the object before and after the change; null if the row
+	// does not contain them.
 	Before, After model.Value
 }
 
@@ -43,11 +44,11 @@ func sideEffects() map[string]sideEffect {
 	}
 }
 
-// Models are the names of the models by their content type ids.
+// Models maps content type IDs to the names of the models.
 type Models map[string]string
 
-// SideEffects returns the changes of other objects that follow from an entry, without the
-// actor. An event without an ID concerns every object that has the value.
+// SideEffects returns the changes of other objects that follow from an entry, without the actor. An
+// event without an ID concerns every object that has the value.
 func SideEffects(e Entry, models Models) []model.AuditEvent {
 	switch e.Model {
 	case "extras.tag":

@@ -10,27 +10,28 @@ import (
 	"time"
 )
 
-// Options are the settings of a Bus.
+// Options configures a Bus.
 type Options struct {
-	// URLFile holds the address with user and password. CAFile holds the certificate of the
-	// authority that signed the broker's; "" if the system trusts it.
+	// URLFile is the file with the address, the user and the password of the broker. CAFile is the
+	// file with the certificate of the authority that signed the broker's certificate; "" if the
+	// system trusts it.
 	URLFile, CAFile string
-	// Cleartext allows sending the password over the network without TLS.
+	// Cleartext permits sending the password over the network without TLS.
 	Cleartext bool
 	// Queue is the name of driftd's own queue.
 	Queue string
-	// Exchanges are the exchanges that services publish to, and Topic the prefix of the routing
-	// keys.
+	// Exchanges lists the exchanges to which services publish, and Topic is the prefix of the
+	// routing keys.
 	Exchanges []string
 	Topic     string
 	// Keep is how long an event is kept.
 	Keep time.Duration
-	// CacheDir is where events are stored; "" for only in memory.
+	// CacheDir is the folder in which events are stored; "" to keep them only in memory.
 	CacheDir string
 	Log      *slog.Logger
 }
 
-// A Bus keeps the events of a cloud's notifications. It is safe for concurrent use.
+// A Bus keeps the events in a cloud's notifications. Its methods are safe for concurrent use.
 type Bus struct {
 	options Options
 	decoder *Decoder
@@ -39,18 +40,18 @@ type Bus struct {
 	log *eventLog
 }
 
-// State is the result of one read of the bus.
+// A State is the result of one read of the bus.
 type State struct {
-	// Fault is why the bus could not be read, and the next step; "" if it was read.
+	// Fault is the reason why the bus could not be read, with the next step; "" if it was read.
 	Fault string
-	// Absent are the configured exchanges that do not exist, sorted: no service publishes to
-	// them.
+	// Absent lists the configured exchanges that do not exist, because no service publishes to
+	// them, sorted.
 	Absent []string
-	// Since is when driftd's queue was created; earlier notifications are not known.
+	// Since is the time at which driftd's queue was created. Earlier notifications are unknown.
 	Since time.Time
 }
 
-// New returns a bus with the events in its cache. It opens no connection.
+// New returns a Bus with the events in its cache. It opens no connection.
 func New(o Options) *Bus {
 	file := ""
 	if o.CacheDir != "" {
@@ -59,9 +60,9 @@ func New(o Options) *Bus {
 	return &Bus{options: o, decoder: NewDecoder(), log: newEventLog(o.Keep, file)}
 }
 
-// Drain reads the messages in the queue, within the context and within limits; the others
-// remain in the queue. It creates the queue if it does not exist. An error is logged and
-// returned in State.Fault.
+// Drain reads the messages in the queue until the queue is empty, ctx ends or a limit is reached;
+// the others remain in the queue. It creates the queue if it does not exist. It logs an error and
+// returns the reason in State.Fault.
 func (b *Bus) Drain(ctx context.Context, now time.Time) State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,7 +75,8 @@ func (b *Bus) Drain(ctx context.Context, now time.Time) State {
 	return state
 }
 
-// Events returns the events, in no order. The caller may modify the slice.
+// Events returns the events that are not too old at the time now, in no particular order. The
+// caller may modify the slice.
 func (b *Bus) Events(now time.Time) []Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()

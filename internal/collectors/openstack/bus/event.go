@@ -8,46 +8,46 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Event is an entry of a log: a change of an object, with its user and time.
+// An Event is one change of an object according to a log, with the user and the time.
 type Event struct {
-	// Ref has no ID if the log contains only that an object of the kind was created between
-	// Began and At.
+	// Ref has no ID if the log contains only that an object of the kind was created between Began
+	// and At.
 	model.Ref
 	Action model.Action `json:"Deed,omitempty"`
-	// Fields are the paths in the kind's values that may have changed, sorted; nil if any may
-	// have.
+	// Fields lists the paths in the kind's values that may have changed, sorted; nil if any may
+	// have changed.
 	Fields []string `json:",omitempty"`
 	// Broad reports whether Fields may contain more than the changed fields.
 	Broad bool `json:",omitempty"`
 	At    time.Time
 	Began time.Time `json:",omitzero"`
-	// UserID and User identify the user; one of them may be "".
+	// UserID and User are the ID and the name of the user; one of them may be "".
 	UserID string `json:",omitempty"`
 	User   string `json:",omitempty"`
-	// Owner is the user of the object, if the id is unique per user only.
+	// Owner is the user to whom the object belongs, if its ID is unique only per user.
 	Owner string `json:",omitempty"`
-	// Request is the id of the request, and Origin the id of the request to another service that
-	// caused it; either may be "".
+	// Request is the ID of the request, and Origin the ID of the request to another service that
+	// caused it. Either may be "".
 	Request string `json:",omitempty"`
 	Origin  string `json:",omitempty"`
-	// Via is the log, and Evidence the entry in it.
+	// Via is the log, and Evidence identifies the entry in it.
 	Via      string `json:",omitempty"`
 	Evidence string
-	// Doubtful reports whether the change may not have happened: an error occurred, or another
-	// user may have made it.
+	// Doubtful reports whether the change may not have happened, because an error occurred, or may
+	// have been made by another user.
 	Doubtful bool `json:",omitempty"`
 }
 
-// Compare orders events like model.Snapshot.AuditEvents: by kind, id and time. Events that
-// differ never compare as equal: logs have times in seconds, and any order.
+// Compare orders events as in model.Snapshot.AuditEvents: by kind, ID and time. It never returns 0
+// for different events, since times in logs have a resolution of seconds.
 func (a *Event) Compare(b *Event) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.At.Compare(b.At),
 		cmp.Compare(a.Evidence, b.Evidence), slices.Compare(a.Fields, b.Fields), cmp.Compare(a.Action, b.Action),
 		cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.User, b.User), cmp.Compare(a.Request, b.Request), cmp.Compare(a.Origin, b.Origin))
 }
 
-// Merge returns the events in order, with one event for each change of an object by a request.
-// If several logs contain it, the most exact fields apply.
+// Merge returns the events in the order of Compare, with one event for each change of an object by
+// a request. If several logs contain the change, the event has the most exact fields.
 func Merge(events []Event) []Event {
 	type action struct {
 		model.Ref

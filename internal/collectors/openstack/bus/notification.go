@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/printable"
 )
 
-// Via is model.Actor.Via of actors from notifications.
+// Via is the model.Actor.Via of actors that come from notifications.
 const Via = "OpenStack notification"
 
 // maxNotification is the maximum size of a notification, in bytes.
@@ -31,14 +31,14 @@ type notification struct {
 	payload                       model.Value
 }
 
-// A Decoder decodes notifications.
+// A Decoder decodes notifications. It is safe for concurrent use.
 type Decoder struct{ decoders map[string]decodeFunc }
 
 // A decodeFunc returns the changes in a notification. Decode sets the fields other than Ref,
 // Action, Fields, Broad, Began and Owner.
 type decodeFunc func(n *notification) []Event
 
-// NewDecoder returns a Decoder, which is safe for concurrent use.
+// NewDecoder returns a Decoder.
 func NewDecoder() *Decoder {
 	d := &Decoder{map[string]decodeFunc{}}
 	for _, table := range []map[string]decodeFunc{neutronDecoders(), novaDecoders(), cinderDecoders(), auditDecoders()} {
@@ -49,9 +49,9 @@ func NewDecoder() *Decoder {
 	return d
 }
 
-// Decode decodes one message and returns the changes of objects that driftd reads. It returns
-// none if the notification has no user, as for changes by a service itself. pending reports
-// whether the request has only started, and may still fail.
+// Decode decodes one message and returns the changes of objects that driftd reads. It returns none
+// if the notification has no user, as for changes by a service itself. pending reports whether the
+// request has only started and may still fail.
 func (d *Decoder) Decode(message []byte) (events []Event, pending bool, err error) {
 	n, err := parse(message)
 	if err != nil {

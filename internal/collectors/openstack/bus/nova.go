@@ -45,8 +45,8 @@ func novaDecoders() map[string]decodeFunc {
 	return decoders
 }
 
-// ServerActions returns the fields of a server that actions change, by the names in Nova's
-// instance action log.
+// ServerActions maps the actions in Nova's instance action log to the fields of a server that they
+// change, separated by spaces.
 // https://github.com/openstack/nova/blob/master/nova/compute/instance_actions.py
 func ServerActions() map[string]string {
 	const size = "flavor flavor_name vm_state"

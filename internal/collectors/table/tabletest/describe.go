@@ -1,5 +1,5 @@
-// Package tabletest compares a collector's kinds with a golden file: the fields of a
-// kind, how they are read and compared, which are secret, and the severity of drift.
+// Package tabletest compares the kinds of a collector with a golden file. The file contains the
+// fields of each kind, how they are read and compared, which are secret, and the severity of drift.
 package tabletest
 
 import (
@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files") //nolint:goche
 // result is Null if the collector does not read that field.
 type Read func(kind string, object model.Value) model.Value
 
-// Golden compares the description of kinds with a golden file. Read may be nil.
+// Golden compares the description of the kinds with a golden file. The argument read may be nil.
 func Golden(t *testing.T, file string, kinds map[string]*model.Kind, read Read) {
 	t.Helper()
 	d := description{read: read, forms: map[string]string{}}
