@@ -91,8 +91,8 @@ type Resource struct {
 	UnreadFields []UnreadField
 	// Violations lists the checks that the resource fails, sorted by Check.
 	Violations []Violation
-	// Undecided lists the checks that cannot be decided now, because a tool is working on the resource. Earlier
-	// findings of these checks stay open.
+	// Undecided lists the checks that cannot be decided now, because a tool is working on the resource or the source
+	// did not return what they need. Earlier findings of these checks stay open.
 	Undecided []string
 	// ReadySince is the time since which the tool reports the resource as ready; nil if it does not.
 	ReadySince *time.Time

@@ -10,9 +10,9 @@ import (
 // checkKeyAge is the ID of the check of the age of a credential.
 const checkKeyAge = "aws/key-age"
 
-// isExpired reports whether a credential must have been replaced by now. One without a time of creation is not.
+// isExpired reports whether a credential must have been replaced by now. Of one without a time of creation that is not known.
 func (e *Env) isExpired(created time.Time) bool {
-	return e.MaxKeyAge > 0 && !created.IsZero() && e.Now.Sub(created) > e.MaxKeyAge
+	return !created.IsZero() && e.Now.Sub(created) > e.MaxKeyAge
 }
 
 // expired returns the failed check of a credential that isExpired.

@@ -36,8 +36,8 @@ type entry struct {
 	// parent and maker are the IDs of the resources of kind.Parent and kind.Maker, or "".
 	parent, maker string
 	systemOwned   string
-	// expired reports whether it is a credential that is older than Env.MaxKeyAge.
-	expired bool
+	// expired reports whether it is a credential that is older than Env.MaxKeyAge, undated whether its age is not known.
+	expired, undated bool
 }
 
 // pending is the index of an entry that is usual if In is a default of AWS.
@@ -103,7 +103,9 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 			e.identities = append(e.identities, model.Identity{By: identity[0], Value: text})
 		}
 	}
-	e.expired = len(k.Rotated) > 0 && model.HoldsAll(k.Rotated, row) && env.isExpired(e.created)
+	if env.MaxKeyAge > 0 && len(k.Rotated) > 0 && model.HoldsAll(k.Rotated, row) {
+		e.expired, e.undated = env.isExpired(e.created), e.created.IsZero()
+	}
 	p.judge(&e, row)
 	e.systemOwned = cmp.Or(e.systemOwned, ownerByTags(all))
 	p.entries = append(p.entries, e)
@@ -268,6 +270,9 @@ func (j *joiner) resource(e *entry) model.Resource {
 	}
 	if e.expired {
 		r.Violations = []model.Violation{e.env.expired(e.created)}
+	}
+	if e.undated {
+		r.Undecided = []string{checkKeyAge}
 	}
 	if e.parent != "" {
 		r.Parent = model.Ref{Kind: j.fullName(e.kind.Parent.Kind), ID: e.parent}
