@@ -24,9 +24,9 @@ type copied struct {
 	now         time.Time
 }
 
-// decode returns the record of an event of a region, which was copied at a time that who can write
-// there does not choose. It returns false for an event of another region or account, of the future,
-// from long before the copy, without an effect, and for one that LookupEvents would not return.
+// decode returns the record of an event of a region that was copied at a time. It returns false for an
+// event of another region or account, from after the copy or long before it, without an effect, and
+// for one that LookupEvents would not return.
 func (c *copied) decode(event model.Value, region string, at time.Time) (record, bool) {
 	if category := event.At("eventCategory").Str(); category != "" && category != "Management" || event.At("readOnly").Text() != "false" {
 		return record{}, false
@@ -37,7 +37,7 @@ func (c *copied) decode(event model.Value, region string, at time.Time) (record,
 		names = append(names, arn, arn[strings.LastIndexAny(arn, "/:")+1:])
 	}
 	r, ok := decodeEvent(event, names, c.account, c.operations)
-	if !ok || r.Region != region || event.At("recipientAccountId").Text() != c.account.Number || r.At.After(c.now.Add(delay)) || r.At.Before(at.Add(-late)) {
+	if !ok || r.Region != region || r.At.After(at.Add(delay)) || r.At.Before(at.Add(-late)) {
 		return record{}, false
 	}
 	r.From, r.Actor = c.from, doubt(r.Actor)

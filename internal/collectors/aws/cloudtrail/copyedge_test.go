@@ -28,6 +28,7 @@ func TestMessages(t *testing.T) {
 		{"no event", strings.Replace(whole, "eventID", "id", 1), 0, 0, 1},
 		{"another account", strings.ReplaceAll(whole, "123456789012", "999999999999"), 0, 0, 0},
 		{"an event of another account in an envelope of this one", strings.Replace(whole, `"recipientAccountId":"123456789012"`, `"recipientAccountId":"999999999999"`, 1), 0, 1, 0},
+		{"no account in the event, which is optional there", strings.Replace(whole, `"recipientAccountId":"123456789012"`, `"x":1`, 1), 1, 1, 0},
 		{"another region", strings.ReplaceAll(whole, "eu-central-1", "eu-west-1"), 1, 1, 0},
 		{"an operation without an effect", strings.Replace(whole, `"CreateUser"`, `"Unknown"`, 1), 0, 1, 0},
 	} {

@@ -47,6 +47,9 @@ func TestOldCopies(t *testing.T) {
 	c.queue.messages = []string{message(made(-1500, "alice", "a")), message(made(day-10, "alice", "b"))}
 	c.store.objects[key(day, "one")] = zipped(made(-1501, "alice", "c"), made(day-11, "alice", "d"))
 	c.want(c.read(at(day+5)), "events of the day", "created IAM::User b alice likely", "created IAM::User d alice likely")
+	c.queue.sent = at(day + 90)
+	c.queue.messages = []string{message(made(day+88, "alice", "e")), message(made(day+200, "alice", "f"))}
+	c.want(c.read(at(day+6)), "events since the scan began, and of the future", "created IAM::User b alice likely", "created IAM::User d alice likely", "created IAM::User e alice likely")
 	if len(c.queue.messages) != 0 {
 		t.Errorf("%d messages are left", len(c.queue.messages))
 	}

@@ -258,7 +258,7 @@ func (x *fetch) file(ctx context.Context, name string) ([]record, error) {
 		return nil, err
 	}
 	var all []record
-	size, in, at := 0, x.copied, x.timeOf(name)
+	size, in, at := 0, x.copied, earlier(x.timeOf(name), x.now)
 	in.place = "s3://" + x.bucket + "/" + x.prefix() + name
 	err = eachEvent(content, func(event model.Value) error {
 		if r, ok := in.decode(event, x.region, at); ok {
