@@ -74,7 +74,7 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
-	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.checkScope(), c.checkTypes(), c.Audit.Check())
+	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames(), c.checkRole(), c.checkScope(), c.checkTypes(), c.checkNeeds(), c.Audit.Check())
 }
 
 func (c Config) checkEndpoint() error {
@@ -156,6 +156,24 @@ func (c Config) checkTypes() error {
 			return fmt.Errorf("setting cloud_control: %s stands there twice", name)
 		case read[Type+"/"+name] != nil:
 			return fmt.Errorf("setting cloud_control: %s is read without it, with more of its fields: remove it", name)
+		}
+	}
+	return nil
+}
+
+// checkNeeds returns an error for settings of kinds that are not read.
+func (c Config) checkNeeds() error {
+	for _, need := range []struct {
+		set     bool
+		setting string
+		kinds   []string
+	}{
+		{c.MaxKeyAge > 0, "max_key_age", []string{"IAM::AccessKey"}},
+		{c.Shares, "shares", []string{"EC2::SnapshotShare", "EC2::ImageShare"}},
+	} {
+		read := slices.ContainsFunc(need.kinds, func(kind string) bool { return c.leavesOut(Type+"/AWS::"+kind) == "" })
+		if need.set && !read {
+			return fmt.Errorf("setting %s has no effect: services or exclude_kinds leave out AWS::%s", need.setting, need.kinds[0])
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func replayed(t *testing.T, dir string) (model.Snapshot, *replay.Server) {
 		if len(c.Regions) == 0 {
 			c.Region = "us-east-1" // there are buckets only
 		}
-		c.Shares = !slices.Contains(server.Manifest.LeftOut, "aws/AWS::EC2::SnapshotShare")
+		c.Shares = slices.Contains(c.Services, "ec2") && !slices.Contains(server.Manifest.LeftOut, "aws/AWS::EC2::SnapshotShare")
 		for _, kind := range server.Manifest.LeftOut {
 			c.ExcludeKinds = append(c.ExcludeKinds, strings.TrimPrefix(kind, Type+"/"))
 		}
