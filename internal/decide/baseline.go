@@ -12,37 +12,37 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Baseline asks for one acceptance of all that is open.
+// A Baseline is a request to accept all open findings in one decision.
 type Baseline struct {
-	// Token is the Token of the Preview that was agreed to.
+	// Token is the Token of the Preview that the person confirmed.
 	Token string
-	// Incomplete reports whether that not everything was checked was agreed to.
+	// Incomplete reports whether the person confirmed that not everything was checked.
 	Incomplete bool
 }
 
-// A Preview counts what a baseline would accept, and what it would leave open.
+// A Preview contains the numbers of findings that a baseline would accept, and that it would leave open.
 type Preview struct {
-	// Accepts counts the findings that it would accept, by severity, and Total all of
-	// them.
+	// Accepts are the numbers of findings that it would accept, by severity. Total is their sum.
 	Accepts map[model.Severity]int `json:"accepts"`
 	Total   int                    `json:"total"`
-	// Critical, Unchecked, Unread and Decided count the findings that it would leave: the
-	// critical ones; those that could not be checked; those that the last scan could not
-	// read again; those with a decision.
+	// Critical, Unchecked, Unread and Decided are the numbers of findings that it would leave open: the
+	// critical ones, those that could not be checked, those that the last scan could not read again, and
+	// those with a decision.
 	Critical  int `json:"critical"`
 	Unchecked int `json:"unchecked"`
 	Unread    int `json:"unread"`
 	Decided   int `json:"decided"`
-	// NotChecked is what the last scan could not check; "" if it checked everything.
+	// NotChecked is a description of the parts that the last scan could not check, or "" if it checked
+	// everything.
 	NotChecked string `json:"not_checked"`
-	// Token identifies the findings that it would accept, as they are.
+	// Token identifies the findings that the baseline would accept, with their present content.
 	Token string `json:"token"`
 
 	findings []model.Finding
 }
 
-// PreviewBaseline previews a baseline of what is open, after the last run. Findings
-// that are hidden, or not of the run's estate, are left out.
+// PreviewBaseline returns the preview of a baseline of the open findings after the last run. It ignores
+// findings that are hidden or do not belong to the sources and declarations of the run.
 func PreviewBaseline(open []model.Finding, run *model.Run) Preview {
 	p := Preview{Accepts: map[model.Severity]int{}, NotChecked: run.NotChecked.String()}
 	if !run.Complete && p.NotChecked == "" {
@@ -95,8 +95,8 @@ func tokenOf(findings []model.Finding) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Make makes the one decision of a baseline. The ID is read from random. The error
-// is a *Refusal, or random's own.
+// Make makes the decision of a baseline. It reads the ID from random. It returns a *Refusal if the request
+// is not possible, or the error of random.
 func (p *Preview) Make(r Request, now time.Time, random io.Reader) (model.Decision, error) {
 	r.Kind, r.Reason, r.Owner, r.Until = model.Accept, strings.TrimSpace(r.Reason), strings.TrimSpace(r.Owner), strings.TrimSpace(r.Until)
 	if r.Owner == "" {

@@ -17,27 +17,28 @@ import (
 // A Request is a request for a decision.
 type Request struct {
 	Kind model.DecisionKind
-	// Reason is required for an acceptance. Owner is who is responsible.
+	// Reason is the reason of the decision, which is required for an acceptance. Owner is the person or
+	// team that is responsible for it.
 	Reason, Owner string
-	// By is who requests it, Via through what: "command line", a receiver's name.
+	// By is the person who makes the request. Via is the channel: "command line", or the name of a
+	// receiver.
 	By, Via string
-	// Until is when it ends, as ParseUntil reads it; "" stands for the kind's
-	// default.
+	// Until is the end of the decision, in the format of ParseUntil. "" means the default of the kind.
 	Until string
-	// Baseline is set where all that is open is meant, and no finding is named.
+	// Baseline is set for a request that concerns all open findings instead of individual ones.
 	Baseline *Baseline
 }
 
-// A Refusal is why a request is not possible, with the next step.
+// A Refusal is an error that reports why a request is not possible, with the next step.
 type Refusal struct{ Message, Hint string }
 
-// Error returns message and hint on one line.
+// Error returns the message and the hint on one line.
 func (r *Refusal) Error() string { return r.Message + ": " + r.Hint }
 
 // acknowledgeFor is how long an acknowledgement without an end holds.
 const acknowledgeFor = timeparse.Day
 
-// MaxText bounds a reason and a name, in bytes.
+// MaxText is the maximum length of a reason and of a name, in bytes.
 const MaxText = 2000
 
 // longest is how long a decision of a kind may hold; an acceptance may also have no end.
@@ -53,8 +54,8 @@ func longest(kind model.DecisionKind) time.Duration {
 	return 0
 }
 
-// Make makes a decision about each of the findings, as they are now. IDs are
-// read from random. The error is a *Refusal, or random's own.
+// Make makes a decision about each of the findings. The decision applies to their present content. Make
+// reads the IDs from random. It returns a *Refusal if the request is not possible, or the error of random.
 func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) ([]model.Decision, error) {
 	r.Reason, r.Owner, r.Until = strings.TrimSpace(r.Reason), strings.TrimSpace(r.Owner), strings.TrimSpace(r.Until)
 	if err := r.check(); err != nil {

@@ -2,8 +2,8 @@ package decide
 
 import "strings"
 
-// IsPlaceholder reports whether a text stands for one that was to be written: dots only, or a word
-// of the syntax of a command. A command that was copied as it is printed must not be a decision.
+// IsPlaceholder reports whether a text is a placeholder: dots only, or a word from the syntax of a command.
+// It prevents that a command which is copied without changes makes a decision.
 func IsPlaceholder(text string) bool {
 	text = strings.TrimSpace(text)
 	switch strings.ToUpper(strings.Trim(text, `<>[]{}"'`)) {

@@ -8,11 +8,11 @@ import (
 	"github.com/driftd/driftd/internal/timeparse"
 )
 
-// Forever is the word that people write for a decision that never ends.
+// Forever is the text for a decision that never ends.
 const Forever = "forever"
 
-// ParseEnd parses the end of a decision in a file: a date, which is included, in UTC, a time
-// such as 2026-12-24T18:00:00Z, or the word Forever, which returns zero.
+// ParseEnd parses the end of a decision in a file: a date in UTC (inclusive), a time such as
+// 2026-12-24T18:00:00Z, or Forever, for which it returns the zero time.
 func ParseEnd(text string) (time.Time, error) {
 	if text == Forever {
 		return time.Time{}, nil
@@ -27,7 +27,7 @@ func ParseEnd(text string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// FormatEnd writes an end so that ParseEnd reads the same.
+// FormatEnd formats an end so that ParseEnd returns the same time.
 func FormatEnd(end time.Time) string {
 	if end.IsZero() {
 		return Forever
@@ -44,8 +44,8 @@ func endOf(date string) time.Time {
 	return end
 }
 
-// ParseUntil reads what ParseEnd reads, and durations from now on: "30d",
-// "36h". The error is a *Refusal.
+// ParseUntil is like ParseEnd, but also accepts durations from now: "30d", "36h". If text is invalid, it
+// returns a *Refusal.
 func ParseUntil(text string, now time.Time) (time.Time, error) { return parseUntil(text, now, true) }
 
 // parseUntil names Forever in its error only where that is allowed.

@@ -1,6 +1,5 @@
-// Package decode reads foreign JSON and YAML into values, within bounds: a
-// broken or hostile document costs an error that names the line, never the
-// process.
+// Package decode decodes untrusted JSON and YAML to values, within limits. A malformed or malicious
+// document causes an error with its line, and does not affect the process.
 package decode
 
 import (
@@ -9,28 +8,27 @@ import (
 	"fmt"
 )
 
-// MaxDepth is how deep maps and lists may nest. The deepest schemas of real
-// custom resources stay below half of it.
+// MaxDepth is the maximum nesting depth of maps and lists. The deepest schemas of real custom resources
+// have less than half of it.
 const MaxDepth = 200
 
-// MaxBytes is the size of the largest stream that is read.
+// MaxBytes is the maximum size of a stream, in bytes.
 const MaxBytes = 256 << 20
 
-// A SyntaxError is what is wrong with a document, and where. It quotes field
-// names and never values.
+// A SyntaxError reports the position and the cause of an error in a document. It may contain field names,
+// but no values.
 type SyntaxError struct {
-	// Line in the stream, from 1.
+	// Line is the line in the stream, starting at 1.
 	Line int
 	Err  error
-	// Document is the text of the broken document, from its marker on. It may
-	// hold secrets.
+	// Document is the text of the malformed document, beginning with its marker. It may contain secrets.
 	Document []byte
 }
 
-// Error returns "line 3: " and what is wrong there.
+// Error returns "line 3: " followed by the cause.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap returns what is wrong, without the line.
+// Unwrap returns the cause, without the line.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // lineAt returns the line, from 1, in which data[offset] lies.
@@ -38,8 +36,8 @@ func lineAt(data []byte, offset int) int {
 	return 1 + bytes.Count(data[:min(max(offset, 0), len(data))], []byte("\n"))
 }
 
-// SyntaxErrors returns the broken documents that an error of YAML speaks of,
-// in their order; none when the stream itself could not be read.
+// SyntaxErrors returns the errors of malformed documents in an error of YAML, in order. It returns none if
+// the stream could not be read.
 func SyntaxErrors(err error) []*SyntaxError {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var found []*SyntaxError

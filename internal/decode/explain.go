@@ -30,8 +30,8 @@ func explain(text []byte, err error) (int, error) {
 	return line, errors.New(message)
 }
 
-// Unquoted rewords the one message of the YAML parser that quotes a value: a password
-// may begin with "*", and is then an alias.
+// Unquoted rewords the one message of the YAML parser that contains a value. The value may be secret,
+// because a password that begins with "*" is parsed as an alias.
 func Unquoted(message string) string {
 	if strings.HasPrefix(message, "unknown anchor ") {
 		return "an alias (*) without an anchor (&): quote a value that begins with *"

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// JSON reads one JSON document, strictly: UTF-8, no duplicate names, nothing
-// after it, at most MaxDepth deep. An error is a *SyntaxError.
+// JSON decodes a JSON document. It requires valid UTF-8, and returns a *SyntaxError for duplicate names,
+// for data after the document, and for a nesting depth above MaxDepth.
 func JSON(data []byte) (model.Value, error) {
 	r := newJSONReader(data)
 	v, err := r.value(0)

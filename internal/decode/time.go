@@ -2,9 +2,8 @@ package decode
 
 import "time"
 
-// Time reads a time in one of these layouts, in UTC; zero where it is none. So is
-// a year that a zone leads to and JSON does not write: what holds one could not be
-// stored.
+// Time parses a time in one of the layouts, and returns it in UTC. It returns the zero time if text is not
+// in any of them, and if JSON cannot represent the year.
 func Time(text string, layouts ...string) time.Time {
 	for _, layout := range layouts {
 		if at, err := time.Parse(layout, text); err == nil && at.UTC().Year() > 0 && at.UTC().Year() <= 9999 {

@@ -17,19 +17,16 @@ import (
 // A Document is one document of a YAML or JSON stream.
 type Document struct {
 	Value model.Value
-	// Line is the line in the stream on which the document's content begins,
-	// from 1.
+	// Line is the line in the stream on which the content of the document begins, starting at 1.
 	Line int
-	// ItemLines holds the line of each element of "items" in a document whose
-	// kind ends in List; nil otherwise.
+	// ItemLines contains the line of each element of "items" in a document whose kind ends in List.
+	// Otherwise it is nil.
 	ItemLines []int
 }
 
-// YAML reads a stream of documents, JSON among them, the way that kubectl does
-// (YAML 1.1 booleans and octals, merge keys), except that a key that stands
-// twice is an error. Empty documents are left out. A broken document costs only
-// itself: the others are returned, and the error joins one *SyntaxError for
-// each broken one.
+// YAML decodes a stream of YAML or JSON documents in the same way as kubectl (YAML 1.1 booleans and octal
+// numbers, merge keys), except that a duplicate key is an error. It skips empty documents. If documents are
+// malformed, it returns the others, and an error that joins one *SyntaxError for each malformed document.
 func YAML(r io.Reader) ([]Document, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {

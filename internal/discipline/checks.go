@@ -12,9 +12,9 @@ import (
 type Check struct {
 	ID       string
 	Severity model.Severity
-	// Title is a few words, and Advice is what to do about a finding.
+	// Title is a short description. Advice is the recommended reaction to a finding.
 	Title, Advice string
-	// Optional reports whether the check runs only where it is named.
+	// Optional reports whether the check runs only if a selection includes it.
 	Optional bool
 }
 
@@ -94,7 +94,7 @@ func Checks() []Check {
 	}
 }
 
-// IsAboutPins reports whether a check, by its ID, is about versions that are not pinned.
+// IsAboutPins reports whether the check with the given ID concerns versions that are not pinned.
 func IsAboutPins(id string) bool {
 	switch id {
 	case lockMissing, providerUnpinned, moduleUnpinned, remoteUnpinned, dependencyUnpinned, imageUnpinned, sourceUnpinned, revisionUnpinned:
@@ -103,11 +103,12 @@ func IsAboutPins(id string) bool {
 	return false
 }
 
-// A Selection holds patterns of IDs of checks, such as terraform/*, !git/* and * for all. The last one that fits decides. If the first
-// one excludes, or there is none, all checks that are not optional are included before.
+// A Selection is a list of patterns of check IDs, such as terraform/*, !git/*, and * for all. The last
+// pattern that matches applies. If the first pattern excludes, or there are none, all checks that are not
+// optional are selected initially.
 type Selection []string
 
-// Unknown returns the patterns that fit no check.
+// Unknown returns the patterns that match no check.
 func (s Selection) Unknown() []string {
 	return slices.DeleteFunc(slices.Clone(s), func(p string) bool {
 		return slices.ContainsFunc(Checks(), func(c Check) bool { return fits(p, c.ID) })

@@ -1,6 +1,6 @@
-// Package discipline checks declared files for habits that make a declaration worth less: versions that are not pinned, missing lock
-// files, and pauses that were forgotten. The files are untrusted. The checks make no connection and run no program, and findings
-// have names and versions, and no other values.
+// Package discipline checks declared files for practices that make a declaration less reliable: versions
+// that are not pinned, missing lock files, and forgotten suspensions. It treats the files as untrusted. The
+// checks do not open connections or run programs. Findings contain names and versions, and no other values.
 package discipline
 
 import (
@@ -16,28 +16,34 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Tree is the files to check.
+// A Tree contains the files to check.
 type Tree struct {
 	Files fs.FS
-	// Root is the path of the folder, or of the file, to check. Files outside of it are read where files in it refer to them.
+	// Root is the path of the folder or file to check. Files outside of it are read if files in it refer to
+	// them.
 	Root string
-	// IsOwn reports whether a URL is that of the repository with the files; nil if the repository is unknown.
+	// IsOwn reports whether a URL refers to the repository that contains the files. It is nil if the
+	// repository is unknown.
 	IsOwn func(url string) bool
-	// Standing is that of the work tree, at the time Now; nil if the files are not in one. Paths in Files are relative to its top.
+	// Standing is the standing of the work tree at the time Now, or nil if the files are not in a work
+	// tree. Paths in Files are relative to its top.
 	Standing *gitrepo.Standing
 	Now      time.Time
-	// Pinned is the time of the commit with the files if the default branch of its repository is at another one; zero otherwise.
+	// Pinned is the time of the commit that contains the files if the head of the default branch is a
+	// different commit. Otherwise it is zero.
 	Pinned time.Time
 }
 
-// A Finding is a check that failed.
+// A Finding is a failed check.
 type Finding struct {
 	Check    string
 	Severity model.Severity
-	// File is the path in the tree, and Line the line in it; "" and 0 if the finding is about no file or line.
+	// File is the path in the tree, and Line is the line. They are "" and 0 if the finding concerns no file
+	// or no line.
 	File string
 	Line int
-	// Subject is the part of the file that the finding is about, by its name; it stays the same while lines move.
+	// Subject is the name of the part of the file that the finding concerns. It does not change when lines
+	// move.
 	Subject string
 	// The text What describes the failure, and Next is the next step.
 	What, Next string
@@ -53,7 +59,7 @@ type Exemption struct {
 	Reason string
 }
 
-// A Gap is what was not checked. Line is 0 if that is the whole file.
+// A Gap is a part that was not checked. Line is 0 if it is a whole file.
 type Gap struct {
 	File   string
 	Line   int
@@ -65,12 +71,12 @@ type Result struct {
 	Findings []Finding
 	Exempt   []Exemption
 	Gaps     []Gap
-	// Files is the number of files that were read, and LeftOut are the folders that were not visited.
+	// Files is the number of files that were read. LeftOut are the folders that were skipped.
 	Files   int
 	LeftOut []string
 }
 
-// Run checks the files of a tree. The error is that of the context, or that the tree has no such root.
+// Run checks the files of a tree. It returns an error if the context ends, or if the root does not exist.
 func Run(ctx context.Context, t Tree, s Selection) (Result, error) {
 	c := newChecker(t, s)
 	found, err := c.survey(ctx)
@@ -151,7 +157,7 @@ func (c *checker) result() Result {
 	return r
 }
 
-// Join returns the results of several trees as one.
+// Join returns the combined results of several trees.
 func Join(results ...Result) Result {
 	var all Result
 	for _, r := range results {
@@ -162,7 +168,7 @@ func Join(results ...Result) Result {
 	return all
 }
 
-// Rename sets the paths of all files.
+// Rename replaces the path of each file by the result of name.
 func (r *Result) Rename(name func(file string) string) {
 	for i := range r.Findings {
 		r.Findings[i].File = name(r.Findings[i].File)

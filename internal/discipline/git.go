@@ -16,7 +16,7 @@ import (
 // oldRef is the age from which a commit is old.
 const oldRef = 90 * 24 * time.Hour
 
-// IsDeclared reports whether a file declares something, by its name.
+// IsDeclared reports whether a file with the given base name declares resources.
 func IsDeclared(base string) bool {
 	return terraform.IsConfiguration(base) || isManifest(base) || base == lockFile || slices.Contains([]string{".tfvars", ".tpl", ".lock"}, path.Ext(base))
 }

@@ -13,10 +13,10 @@ import (
 
 // A Plan is the content of a Terraform plan.
 type Plan struct {
-	// Declaration has a claim for each object, whose trees are those of the plan, and in Live
-	// the objects that the plan read. Its secrets are sealed.
+	// Declaration has a claim for each object, with the trees of the plan. Its Live contains the objects
+	// that the plan read. Its secrets are sealed.
 	Declaration model.Declaration
-	// Objects are the objects of the plan, by the ID of their claim.
+	// Objects maps the IDs of claims to the objects of the plan.
 	Objects map[string]Object
 	// Gaps are the objects that were not planned.
 	Gaps []Gap
@@ -28,24 +28,25 @@ type Plan struct {
 type Object struct {
 	// Address is the address of the object. Type and Name are parts of the address.
 	Address, Type, Name string
-	// ID is its attribute id, or "".
+	// ID is the value of the attribute id of the object, or "".
 	ID string
-	// Live is the live resource that a mapping table determines; zero if none does.
+	// Live is the live resource of the object according to a mapping table, or zero if no table determines
+	// it.
 	Live model.Ref
-	// Action is the action of an apply: "no-op", "update", "create", "replace", "delete",
-	// "forget" or "".
+	// Action is the action of an apply: "no-op", "update", "create", "replace", "delete" or "forget". It is
+	// "" if the object was not planned.
 	Action string
-	// Reason is why the plan destroys the object, or "".
+	// Reason is the reason why the plan destroys the object, or "" if it does not.
 	Reason string
-	// Imports reports whether the apply takes the object into the state.
+	// Imports reports whether the apply imports the object into the state.
 	Imports bool
 }
 
-// FromPlan returns what an apply of a plan would erase: the manual changes that the plan itself
-// shows, those that it repeats from an apply of no commit and that a stored finding shows, and
-// the objects that it destroys. Authors and ages are those of the stored findings. It returns
-// an error if the plan is certainly not of o.Declaration. Where no scan can have shown an apply of
-// no commit, it is a gap.
+// FromPlan returns the manual changes that an apply of a plan would erase. These are the changes that the
+// plan itself shows, those that the plan repeats from an apply without a commit and that a stored finding
+// shows, and the objects that it destroys. Authors and ages come from the stored findings. If no scan can
+// have detected an apply without a commit, the preview has a Gap. FromPlan returns an error if the plan
+// certainly does not belong to o.Declaration.
 func FromPlan(plan Plan, k Known, o Options) (Preview, error) {
 	if k.Missing == "" && !o.PlanOnly {
 		if err := k.root(o.Declaration); err != nil {

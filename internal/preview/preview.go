@@ -1,5 +1,5 @@
-// Package preview lists the manual changes that the next apply or sync would erase. It is
-// pure: the time, the findings and the plan are arguments, and their order does not matter.
+// Package preview determines the manual changes that the next apply or sync would erase. It is pure: the
+// time, the findings and the plan are arguments, and their order does not affect the result.
 package preview
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/suggest"
 )
 
-// An Effect is what the next apply does with a change.
+// An Effect is the effect of the next apply on a change.
 type Effect string
 
 // The effects.
@@ -25,25 +25,25 @@ const (
 	Destroy   Effect = "destroy"   // The resource is destroyed.
 )
 
-// DefaultOld is the age from which on a change is marked as old.
+// DefaultOld is the default age from which changes are marked as old.
 const DefaultOld = 24 * time.Hour
 
-// An Item is one finding whose changes an apply erases, or one resource that it destroys.
+// An Item is a finding whose changes an apply erases, or a resource that it destroys.
 type Item struct {
 	Effect Effect `json:"effect"`
-	// Since is when the oldest of the changes was made: the time of its actor, or, if that
-	// is unknown, the first scan that found it. Zero if neither is known.
+	// Since is the time of the oldest of the changes: the time of its actor or, if that is unknown, of the
+	// first scan that found it. It is zero if neither is known.
 	Since time.Time `json:"since,omitzero"`
-	// SinceFirstSeen reports whether Since is the time of a scan: the change may be older.
+	// SinceFirstSeen reports whether Since is the time of a scan, so that the change may be older.
 	SinceFirstSeen bool `json:"since_first_seen,omitempty"`
-	// AgeSeconds is the age of Since; 0 if it is unknown.
+	// AgeSeconds is the time since Since in seconds, or 0 if it is unknown.
 	AgeSeconds int64 `json:"age_seconds,omitempty"`
-	// Old reports whether the change is so old that other things may depend on it.
+	// Old reports whether the change is so old that other systems may depend on it.
 	Old bool `json:"old"`
 	model.Finding
 }
 
-// Kept is a finding that the next apply leaves alone.
+// A Kept is a finding that the next apply does not affect.
 type Kept struct {
 	Verdict     model.Verdict `json:"verdict"`
 	Declaration string        `json:"declaration"`
@@ -52,34 +52,33 @@ type Kept struct {
 	Reason string `json:"reason"`
 }
 
-// A Gap is a part of the answer that is missing.
+// A Gap is a part of the preview that is missing, with the reason.
 type Gap struct {
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
 	Reason      string `json:"reason"`
 }
 
-// A Preview is the result.
+// A Preview lists the manual changes that the next apply would erase.
 type Preview struct {
-	// Plan is the name of the plan; "" if the preview is of findings.
+	// Plan is the name of the plan, or "" if the preview is based on findings.
 	Plan string
-	// Ref is the branch, tag or commit at which declarations were read; "" for the tracked
-	// ones.
+	// Ref is the branch, tag or commit at which the declarations were read, or "" for the tracked ones.
 	Ref string
 	// PlanOnly is Options.PlanOnly.
 	PlanOnly bool
-	// Declaration is the one that was asked for; "" for all.
+	// Declaration is the declaration to which the preview is limited, or "" for all.
 	Declaration string
-	// Scanned is when the scan finished whose findings were used; zero without one.
+	// Scanned is the time at which the scan that found the findings ended, or zero if there was no scan.
 	Scanned time.Time
-	// Old is the age from which on changes are marked as old.
+	// Old is the age from which changes are marked as old.
 	Old time.Duration
 	// Items are sorted: bypassed ones first, then by severity, declaration and address.
 	Items []Item
 	Kept  []Kept
 	// Gaps are sorted by declaration and address.
 	Gaps []Gap
-	// Hidden counts the items that an ignore rule hides and that are left out.
+	// Hidden is the number of items that were omitted because an ignore rule hides them.
 	Hidden int
 }
 
@@ -87,23 +86,23 @@ type Preview struct {
 type Options struct {
 	Now time.Time
 	Old time.Duration
-	// Declaration limits the preview to one declaration; "" for all.
+	// Declaration limits the preview to one declaration. "" means all.
 	Declaration string
 	// Hidden includes the findings that an ignore rule hides.
 	Hidden bool
-	// PlanOnly accepts that only the plan is read: changes that were applied from elsewhere are
-	// not known, and that is no gap.
+	// PlanOnly accepts a preview that is based on the plan alone. Changes that were applied from elsewhere
+	// are then unknown, and are not reported as a Gap.
 	PlanOnly bool
 }
 
-// Known is what driftd has stored.
+// Known is the stored data that a preview uses.
 type Known struct {
 	Findings []model.Finding
-	// Run is the last run, as it is now; nil if there is none.
+	// Run is the last run, or nil if there is none.
 	Run *model.Run
-	// Objects are samples of the objects of the run's Terraform declarations, by name.
+	// Objects maps the names of the run's Terraform declarations to samples of their objects.
 	Objects map[string]model.ObjectSample
-	// Missing is why there is none of them; "" if there is a run.
+	// Missing is the reason why there is no stored data, or "" if there is a run.
 	Missing string
 }
 

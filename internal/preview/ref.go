@@ -7,20 +7,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// AtRef is the result of a scan that read declarations at another ref than the tracked one.
+// AtRef is the result of a scan that read declarations at a ref other than the tracked one.
 type AtRef struct {
 	// Ref is the branch, tag or commit.
 	Ref string
-	// Declarations are those that were read at the ref.
+	// Declarations are the declarations that were read at the ref.
 	Declarations []model.Declaration
-	// Findings and Run are those of the scan.
+	// Findings and Run are the results of the scan.
 	Findings []model.Finding
 	Run      model.Run
 }
 
-// FromRef returns what an apply or sync of a ref would erase. A change is a manual one if a
-// stored finding shows it, or if the live value is not the one that was last applied. Authors,
-// ages and decisions are those of the stored findings.
+// FromRef returns the manual changes that an apply or sync of a ref would erase. A change is manual if a
+// stored finding shows it, or if the live value differs from the one that was last applied. Authors, ages
+// and decisions come from the stored findings.
 func FromRef(at AtRef, k Known, o Options) (Preview, error) {
 	if err := k.declaration(o.Declaration); err != nil {
 		return Preview{}, err

@@ -16,8 +16,8 @@ const (
 // keptFields is why an apply of manifests leaves undeclared fields alone.
 const keptFields = "kubectl apply and server-side apply keep fields that the manifests do not set"
 
-// FromFindings returns what the next apply or sync of declarations would erase, according to
-// the open findings.
+// FromFindings returns the manual changes that the next apply or sync of declarations would erase,
+// according to the open findings.
 func FromFindings(k Known, o Options) (Preview, error) {
 	if err := k.declaration(o.Declaration); err != nil {
 		return Preview{}, err

@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Adoptable returns why driftd adopt does not try to adopt a finding; "" if it tries. It is the only
-// place that decides this: a suggestion names the command exactly for these findings. The scan that
-// proves an edit may still refuse it.
+// Adoptable returns the reason why driftd adopt does not try to adopt a finding, or "" if it tries. A
+// suggestion contains the command exactly for the findings with "". The scan that verifies the edit may
+// still refuse it.
 func Adoptable(f *model.Finding, facts Facts) (why string) {
 	adopted := Adopted(f)
 	f = &adopted
@@ -71,8 +71,8 @@ func unadopted(f *model.Finding) string {
 	return "it was not compared"
 }
 
-// Adopted returns the finding with the changes that are adopted: of one that is pending or bypassed,
-// only those of which it is not proven that the declaration moved.
+// Adopted returns the finding with the changes to adopt. For a pending or bypassed finding, these are only
+// the changes for which a change of the declaration is not proved.
 func Adopted(f *model.Finding) model.Finding {
 	adopted := *f
 	if f.Verdict == model.Pending && !f.Unproven {
@@ -81,8 +81,8 @@ func Adopted(f *model.Finding) model.Finding {
 	return adopted
 }
 
-// Instead returns the next step for a finding that driftd adopt does not adopt, as a part of a
-// sentence; "" if there is none. suggest is the command that prints the suggestion.
+// Instead returns the next step for a finding that driftd adopt cannot adopt, as a part of a sentence, or
+// "" if there is none. suggest is the command that prints the suggestion.
 func Instead(f *model.Finding, suggest string) string {
 	switch {
 	case !f.Resolved.IsZero():

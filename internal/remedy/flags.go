@@ -2,8 +2,8 @@ package remedy
 
 import "strings"
 
-// WithFlags returns the suggestion with flags at the end of each of its commands of driftd, such
-// as --config=driftd.yaml. If a flag cannot be quoted, the commands stay as they are.
+// WithFlags returns the suggestion with flags, such as --config=driftd.yaml, appended to each driftd
+// command. If a flag cannot be quoted, the commands remain unchanged.
 func (s Suggestion) WithFlags(flags ...string) Suggestion {
 	more, ok := command(flags).text()
 	if !ok || more == "" {
@@ -12,8 +12,8 @@ func (s Suggestion) WithFlags(flags ...string) Suggestion {
 	return s.mapShell(func(text string) string { return withFlags(text, more) })
 }
 
-// WithPath returns the suggestion with the PATH of a scan in each command driftd adopt. If it cannot be
-// quoted, the commands stay as they are.
+// WithPath returns the suggestion with the PATH of a scan added to each driftd adopt command. If it cannot
+// be quoted, the commands remain unchanged.
 func (s Suggestion) WithPath(path string) Suggestion {
 	quoted, ok := quote(path)
 	if !ok {
@@ -54,7 +54,7 @@ func withFlags(text, flags string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Quote returns words as one line for a POSIX shell; "" if one cannot be quoted.
+// Quote returns words as one line for a POSIX shell, or "" if one of them cannot be quoted.
 func Quote(words ...string) string {
 	text, ok := command(words).text()
 	if !ok {

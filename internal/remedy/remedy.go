@@ -1,6 +1,6 @@
-// Package remedy suggests what to do about a finding: how to put the live system back, how to
-// adopt the live state in the declaration, how to accept it, and whom to ask. It is pure, and a
-// suggestion never contains the value of a secret.
+// Package remedy suggests next steps for a finding: how to put the live system back, how to adopt the live
+// state in the declaration, how to accept it, and whom to ask. It is pure. A suggestion never contains the
+// value of a secret.
 package remedy
 
 import (
@@ -13,20 +13,20 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A Suggestion is what can be done about one finding.
+// A Suggestion lists the possible next steps for a finding.
 type Suggestion struct {
 	// Finding is the ID of the finding.
 	Finding string `json:"finding"`
-	// Next is the summary in one line.
+	// Next is a summary in one line.
 	Next string `json:"next"`
-	// PutBack changes the live system, Adopt the declaration, Accept neither.
+	// PutBack changes the live system, Adopt changes the declaration, and Accept changes neither.
 	PutBack Step `json:"put_back"`
 	Adopt   Step `json:"adopt"`
 	Accept  Step `json:"accept"`
 	Ask     Step `json:"ask"`
 }
 
-// A Step is one way out of a finding. A step without blocks is described in words only.
+// A Step is one possible next step for a finding. If it has no blocks, it is described in words only.
 type Step struct {
 	Title  string   `json:"title"`
 	Blocks []Block  `json:"blocks"`
@@ -40,17 +40,17 @@ type Block struct {
 	Text     string `json:"text"`
 }
 
-// Facts are what is known in addition to the finding.
+// Facts are the data that a suggestion requires in addition to the finding.
 type Facts struct {
-	// Live is the last stored value of the live resource; nil if there is none.
+	// Live is the last stored value of the live resource, or nil if there is none.
 	Live *model.Value
-	// Declared is the type of the declaration ("manifests", "helm", "terraform", "netbox"); "" if it
-	// is unknown.
+	// Declared is the type of the declaration ("manifests", "helm", "terraform", "netbox"), or "" if it is
+	// unknown.
 	Declared string
 	// Planned reports whether driftd plans the Terraform root that declares the resource, or that may
 	// declare an unmanaged one.
 	Planned bool
-	// Import is the Terraform import block of an unmanaged resource; "" if no table has one.
+	// Import is the Terraform import block of an unmanaged resource, or "" if no mapping table has one.
 	Import string
 	// Provider is the provider of the import block.
 	Provider string
@@ -105,13 +105,13 @@ func resolved(id string) Suggestion {
 	return Suggestion{Finding: id, Next: "The finding is resolved", PutBack: nothing, Adopt: nothing, Accept: nothing, Ask: nothing}
 }
 
-// A Section is a step of a suggestion with its name.
+// A Section is a step of a suggestion, and its name.
 type Section struct {
 	Name string
 	Step
 }
 
-// Sections returns the steps in the order in which they are shown.
+// Sections returns the steps of the suggestion in display order.
 func (s *Suggestion) Sections() []Section {
 	return []Section{{"Put back", s.PutBack}, {"Adopt", s.Adopt}, {"Accept", s.Accept}, {"Ask", s.Ask}}
 }

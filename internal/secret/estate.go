@@ -6,8 +6,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Snapshot seals the result of a collector. It does not change values that the collector
-// may share.
+// Snapshot seals the result of a collector. It does not modify values that the collector may share.
 func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
 	if r == nil {
 		return s
@@ -178,7 +177,8 @@ func (r *Room) decision(d *model.Decision) {
 	}
 }
 
-// Canonical seals the claims that a source rewrote. Unchanged claims are already sealed.
+// Canonical seals the claims that a source has rewritten. Claims that are equal before and after are
+// already sealed.
 func (r *Room) Canonical(before, after []model.Claim) []model.Claim {
 	if r == nil {
 		return after
@@ -216,7 +216,7 @@ func (r *Room) Pasts(claims []*model.Claim, pasts []model.Past) []model.Past {
 	return pasts
 }
 
-// Observations seals values that earlier scans stored.
+// Observations seals values of resources of a kind that earlier scans stored.
 func (r *Room) Observations(kind string, list []model.Observation) []model.Observation {
 	if r == nil {
 		return list
@@ -228,7 +228,7 @@ func (r *Room) Observations(kind string, list []model.Observation) []model.Obser
 	return list
 }
 
-// Error returns an error that wraps err, with a mark in place of each secret part of its text.
+// Error returns an error that wraps err, with each secret part of its text replaced by a mark.
 func (r *Room) Error(err error) error {
 	if r == nil || err == nil {
 		return err

@@ -33,9 +33,9 @@ const (
 	certain
 )
 
-// Name reports whether a key, a variable, a flag or a header is named like a secret, in any
-// spelling: DB_PASSWORD, apiToken, aws.secret-access-key. It returns false for TOKEN_TTL,
-// secretName and PUBLIC_KEY, which describe secrets.
+// Name reports whether a key, a variable, a flag or a header has the name of a secret, in any spelling:
+// DB_PASSWORD, apiToken, aws.secret-access-key. It returns false for TOKEN_TTL, secretName and PUBLIC_KEY,
+// which only describe secrets.
 func Name(name string) bool { return rate(name, false) > described }
 
 // maxName is the maximum length of a name, in bytes.

@@ -12,7 +12,7 @@ type Room struct {
 	rules  *rules
 }
 
-// New returns a Room. The patterns of the options must be valid, see Check.
+// New returns a Room. The patterns in the options must be valid; see Check.
 func New(sealer model.Sealer, o Options) *Room { return &Room{sealer: sealer, rules: newRules(o)} }
 
 // Sealer returns the sealer for values that a schema marks as sensitive. Every collector
@@ -24,10 +24,10 @@ func marks(text, digest string) bool {
 	return isMark(text) && strings.HasPrefix(digest, text[len(markBegin):markSize-1])
 }
 
-// Value seals a value that was read from a resource of a kind.
+// Value seals a value of a resource of a kind.
 func (r *Room) Value(kind string, v model.Value) model.Value { return r.value(kind, v, false) }
 
-// Again seals a value that was already sealed by earlier rules. Its marks stay unchanged.
+// Again seals a value that was already sealed according to earlier rules. Its marks remain unchanged.
 func (r *Room) Again(kind string, v model.Value) model.Value { return r.value(kind, v, true) }
 
 func (r *Room) value(kind string, v model.Value, again bool) model.Value {
@@ -39,8 +39,8 @@ func (r *Room) value(kind string, v model.Value, again bool) model.Value {
 	return sealed
 }
 
-// Text returns a text in which a mark replaces each secret part. Existing marks stay, because
-// reasons quote sealed values.
+// Text returns a text with each secret part replaced by a mark. Existing marks remain, because reasons
+// quote sealed values.
 func (r *Room) Text(text string) string {
 	if r == nil {
 		return text

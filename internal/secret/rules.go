@@ -8,14 +8,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options are the operator's rules. They are patterns in which "*" matches any run of
-// characters except "/".
+// Options are the rules of the operator. They are patterns in which "*" matches any run of characters
+// except "/".
 type Options struct {
 	// Names are names of keys, variables and flags whose values are secret. Case is ignored.
 	Names []string
-	// Paths are paths of fields that are secret together with everything below them, with or
-	// without the keys in brackets. A path may follow a kind: "Deployment.apps
-	// spec.template.*".
+	// Paths are paths of fields that are secret together with all fields below them, with or without the
+	// keys in brackets. A path may follow a kind: "Deployment.apps spec.template.*".
 	Paths []string
 	// Except are names and paths that are not secret. The value of such a name is sealed only if
 	// it has the form of a secret. Below such a path only values that a schema marks as

@@ -13,7 +13,7 @@ import (
 // that was sealed with another version is sealed again.
 const rulesVersion = 1
 
-// Rules identifies the rules of the room: those of this package and the operator's.
+// Rules returns an identifier of the rules of the room: those of this package and those of the operator.
 func (r *Room) Rules() string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %q", rulesVersion, r.rules.all))
 	return hex.EncodeToString(h[:16])

@@ -10,19 +10,22 @@ import (
 	"github.com/driftd/driftd/internal/declared/manifests"
 )
 
-// An Applied is what Flux or Argo CD applies from a folder with their first objects.
+// An Applied describes the objects that Flux or Argo CD applies, starting from the folder with their first
+// objects.
 type Applied struct {
-	// Type is the type of its declaration, and Dir the folder, relative to the folder of the tree.
+	// Type is the declaration type. Dir is the folder, relative to the folder of the tree.
 	Type, Dir string
-	// Folders are the outermost of Dir, the folders that the objects in it apply, and what these build upon, sorted.
+	// Folders are the outermost folders among Dir, the folders that the objects in it apply, and the
+	// folders that these include, sorted.
 	Folders []string
-	// Charts are the folders of charts that objects in Folders install.
+	// Charts are the folders of the charts that objects in Folders install.
 	Charts []string
-	// IsOpen is set if a chart makes objects of the tool: which folders of the tree they apply is not known before it is rendered.
+	// IsOpen reports whether a chart generates objects of the tool, so that the folders which they apply
+	// are unknown before the chart is rendered.
 	IsOpen bool
 }
 
-// Contains reports whether one of the folders or charts contains a folder or a file, or is it.
+// Contains reports whether name is one of the folders or charts, or is inside one of them.
 func (a *Applied) Contains(name string) bool {
 	return slices.ContainsFunc(slices.Concat(a.Folders, a.Charts), func(folder string) bool { return within(name, folder) })
 }
@@ -39,7 +42,8 @@ func (a *Applied) isBelowTopOf(name string) bool {
 	})
 }
 
-// NextTo returns the folders of manifests and the charts that are next to those that a tool applies, and that no tool applies, sorted.
+// NextTo returns the folders of manifests and the charts for which Applied.IsNextTo reports true and that
+// no tool applies, sorted.
 func (t *Tree) NextTo(all []Applied) []string {
 	return slices.DeleteFunc(slices.Sorted(slices.Values(slices.Concat(t.Manifests, t.Charts))), func(dir string) bool {
 		return slices.ContainsFunc(all, func(a Applied) bool { return a.Contains(dir) }) ||
@@ -47,7 +51,7 @@ func (t *Tree) NextTo(all []Applied) []string {
 	})
 }
 
-// WhyNextTo returns why the folders that Tree.NextTo returns are not compared.
+// WhyNextTo returns the reason why the folders from Tree.NextTo are not compared.
 func WhyNextTo(all []Applied) string {
 	if slices.ContainsFunc(all, func(a Applied) bool { return a.IsOpen }) {
 		return "the Applications that a chart makes may apply them"

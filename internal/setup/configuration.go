@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/config"
 )
 
-// A Configuration is what is written.
+// A Configuration is a generated configuration of driftd.
 type Configuration struct {
 	stateDir              string
 	sources, declarations []entry
@@ -34,7 +34,7 @@ type setting struct {
 	note  string
 }
 
-// New returns the configuration of what was found and chosen.
+// New returns a configuration for the facts and choices.
 func New(f *Facts, c *Choices) *Configuration {
 	b := builder{facts: f, choices: c, config: &Configuration{stateDir: c.StateDir, slackToken: c.SlackTokenFile, channel: c.SlackChannel},
 		sources: map[string]string{}, names: map[string]bool{}, governs: map[*Root][]string{}, remotes: map[string]bool{}}
@@ -57,7 +57,8 @@ func New(f *Facts, c *Choices) *Configuration {
 	return b.config
 }
 
-// Empty returns an error that explains why there is neither a source nor a declaration, which driftd could not load; nil if there is one.
+// Empty returns an error with the reason if the configuration has neither a source nor a declaration, so
+// that driftd could not load it. Otherwise it returns nil.
 func (c *Configuration) Empty() error {
 	if len(c.sources)+len(c.declarations) > 0 {
 		return nil

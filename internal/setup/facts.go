@@ -15,24 +15,25 @@ import (
 	"github.com/driftd/driftd/internal/openstackapi"
 )
 
-// Facts are what is found on a machine.
+// Facts describe the systems and files that were found on a machine.
 type Facts struct {
 	Trees []Tree
 	// Contexts are the contexts of the kubeconfig, sorted by name, and CurrentContext is the name of the current one.
 	Contexts       []kubernetes.Context
 	CurrentContext string
-	// SeveralKubeconfigs reports whether the contexts are in several files together.
+	// SeveralKubeconfigs reports whether the contexts come from several files.
 	SeveralKubeconfigs bool
-	// CloudsFile is the clouds.yaml that the openstack command would use, and Clouds are the names of its entries, sorted.
+	// CloudsFile is the clouds.yaml that the openstack command would use. Clouds are the names of its
+	// entries, sorted.
 	CloudsFile string
 	Clouds     []string
-	// Environment has the variables of names in Variables that are set.
+	// Environment contains the environment variables in Variables that are set.
 	Environment map[string]string
-	// Home is the user's home folder; "" if it is unknown.
+	// Home is the home folder of the user, or "" if it is unknown.
 	Home string
-	// HomeFolders are the folders in it that have credentials of Terraform's providers and backends.
+	// HomeFolders are the folders in Home that contain credentials of Terraform's providers and backends.
 	HomeFolders []string
-	// Unread describes what could not be read outside of the trees.
+	// Unread are descriptions of the parts outside of the trees that could not be read.
 	Unread []string
 }
 
@@ -42,7 +43,7 @@ func variables() []string {
 		"TF_CLI_CONFIG_FILE"}
 }
 
-// Gather looks at folders, the kubeconfig, the clouds.yaml and the environment.
+// Gather collects the facts from folders, the kubeconfig, the clouds.yaml and the environment.
 func Gather(ctx context.Context, dirs []string, getenv func(string) string) (Facts, error) {
 	f := Facts{Environment: map[string]string{}}
 	var problems []error
@@ -102,12 +103,13 @@ func (f *Facts) readClouds(getenv func(string) string) {
 	}
 }
 
-// Empty reports whether nothing was found that driftd could read.
+// Empty reports whether Gather found nothing that driftd can read.
 func (f *Facts) Empty() bool {
 	return len(f.Contexts)+len(f.Clouds) == 0 && !slices.ContainsFunc(f.Trees, func(t Tree) bool { return len(t.Roots)+len(t.Manifests) > 0 })
 }
 
-// DefaultContexts returns the current context, and those that a folder with manifests is named after.
+// DefaultContexts returns the current context, and the contexts whose names are those of folders with
+// manifests.
 func (f *Facts) DefaultContexts() []string {
 	folders := map[string]bool{}
 	for i := range f.Trees {
@@ -129,7 +131,8 @@ func (f *Facts) DefaultContexts() []string {
 	return names
 }
 
-// DefaultClouds returns the clouds that a root or $OS_CLOUD names, or else the only one.
+// DefaultClouds returns the clouds to which a root or $OS_CLOUD refers or, if there are none, the only
+// cloud.
 func (f *Facts) DefaultClouds() []string {
 	named := map[string]bool{f.Environment["OS_CLOUD"]: true}
 	for _, p := range f.configured() {
@@ -144,7 +147,7 @@ func (f *Facts) DefaultClouds() []string {
 	return names
 }
 
-// Problems describes what could not be read.
+// Problems returns descriptions of the parts that could not be read.
 func (f *Facts) Problems() []string {
 	all := slices.Clone(f.Unread)
 	for i := range f.Trees {

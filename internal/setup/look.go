@@ -1,5 +1,6 @@
-// Package setup makes a configuration of driftd from what is found on a machine: kubeconfig contexts, clouds, Terraform roots, manifests and
-// git remotes. Names and files that are found are untrusted. The package runs no program, makes no connection, and copies no credential.
+// Package setup generates a configuration of driftd for the systems and files on a machine: kubeconfig
+// contexts, clouds, Terraform roots, manifests and git remotes. It treats all names and files as untrusted.
+// It does not run programs, open connections, or copy credentials.
 package setup
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform"
 )
 
-// A Tree is what a folder contains.
+// A Tree describes the content of a folder. Except for Dir, paths are relative to Dir.
 type Tree struct {
 	// Dir is the absolute path of the folder.
 	Dir string
@@ -27,29 +28,31 @@ type Tree struct {
 	Origin gitrepo.Origin
 	// Roots are the Terraform roots, sorted by folder. Their outlines are empty before ReadContents.
 	Roots []Root
-	// Modules are the folders with files of Terraform that are no roots, sorted.
+	// Modules are the folders with Terraform files that are not roots, sorted.
 	Modules []string
-	// Manifests are the folders outside of roots and charts with manifests in them, sorted. They are relative to Dir.
+	// Manifests are the folders with manifests, outside of roots and charts, sorted.
 	Manifests []string
-	// Kustomizations are those of Manifests that have a kustomization.
+	// Kustomizations are the folders in Manifests that contain a kustomization.
 	Kustomizations []string
-	// Overlays are the Kustomizations with their bases. There are none before ReadContents.
+	// Overlays are the overlays of Kustomizations. It is empty before ReadContents.
 	Overlays []manifests.Overlay
-	// Charts are the folders of Helm charts, and Values the files in them with further values, relative to Dir.
+	// Charts are the folders of Helm charts. Values are the further value files in them.
 	Charts, Values []string
-	// Flux and ArgoCD are the files outside of roots and charts with objects that these carry out, relative to Dir. ArgoCD has
-	// the templates of charts with such objects, too.
+	// Flux and ArgoCD are the files with objects that Flux or Argo CD acts on, outside of roots and charts.
+	// ArgoCD also contains the templates of charts with such objects.
 	Flux, ArgoCD []string
-	// Appliers are the objects in these files that apply folders, relative to Dir; "" is a folder that is not below Dir. There are none
-	// before ReadContents.
+	// Appliers are the objects in these files that apply folders; "" is a folder outside of Dir. It is
+	// empty before ReadContents.
 	Appliers []manifests.Applier
-	// LeftOut are the folders with the name node_modules, which are not looked at, relative to Dir.
+	// LeftOut are the folders named node_modules, which are skipped.
 	LeftOut []string
-	// Unread describes what could not be read. Closed are the folders and the manifests among it, relative to Dir.
+	// Unread are descriptions of the parts that could not be read. Closed are the folders and manifests
+	// among them.
 	Unread, Closed []string
-	// Bounded is set if there is more than is looked at.
+	// Bounded reports whether the folder has more content than Look reads.
 	Bounded bool
-	// Full is set if there are more manifests, kustomizations, or files of Flux or Argo CD than are listed.
+	// Full reports whether there are more manifests, kustomizations, or files of Flux or Argo CD than are
+	// listed.
 	Full bool
 }
 
@@ -66,8 +69,9 @@ const (
 	maxFound   = 1000
 )
 
-// Look returns what a folder contains. It follows symbolic links to files, not to folders, and leaves out folders whose names begin with a dot, and node_modules. A
-// folder that does not exist is an error; a file or folder below it that cannot be read is in Tree.Unread.
+// Look returns the content of a folder. It follows symbolic links to files, but not to folders, and skips
+// node_modules and folders whose names begin with a dot. It returns an error if the folder does not exist.
+// It reports files and folders that cannot be read in Tree.Unread.
 func Look(ctx context.Context, dir string) (Tree, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -103,7 +107,7 @@ func (t *Tree) unread(err error) {
 	t.Unread = append(t.Unread, fmt.Sprintf("in %s: %v", t.Dir, err))
 }
 
-// ReadContents reads the outlines of the roots and what ReadManifests reads, which Look leaves empty.
+// ReadContents reads the outlines of the roots, and calls ReadManifests. Look does not read these.
 func (t *Tree) ReadContents() {
 	t.ReadManifests()
 	files := os.DirFS(t.Dir)

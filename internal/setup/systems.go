@@ -21,32 +21,34 @@ const (
 	aws       = "aws"
 )
 
-// None is the address that leaves a system out.
+// None is the address with which the user excludes a system.
 const None = "none"
 
 // Choices are the answers of the user.
 type Choices struct {
-	// Contexts and Clouds are the names of those that are read.
+	// Contexts and Clouds are the names of the contexts and clouds to read.
 	Contexts, Clouds []string
-	// ProxmoxURL and NetBoxURL are the addresses for roots that do not contain one themselves; None if those are left out.
+	// ProxmoxURL and NetBoxURL are the addresses for roots that do not contain one. None excludes the
+	// system.
 	ProxmoxURL, NetBoxURL string
-	// SlackTokenFile is the file of a bot's token, and SlackChannel is the ID of a channel; both are "" without notifications.
+	// SlackTokenFile is a file with the token of a bot, and SlackChannel is the ID of a channel. Both are
+	// "" if there are no notifications.
 	SlackTokenFile, SlackChannel string
 	// WorkTree selects the folders as they are instead of their git remotes.
 	WorkTree bool
-	// StateDir is the state folder; "" for the default.
+	// StateDir is the state folder. "" means the default.
 	StateDir string
 	// Base is the folder of the configuration, to which its paths are relative.
 	Base string
 }
 
-// A Question is an answer that is missing.
+// A Question is a question that the user must answer.
 type Question struct {
-	// Flag is the flag that answers it, and Text is the question.
+	// Flag is the flag that answers the question, and Text is the question.
 	Flag, Text string
 }
 
-// Questions returns the questions to which neither the facts nor the choices have an answer.
+// Questions returns the questions that neither the facts nor the choices answer.
 func Questions(f *Facts, c *Choices) []Question {
 	var missing []Question
 	for _, system := range []struct{ typ, title, flag string }{
@@ -65,7 +67,7 @@ func Questions(f *Facts, c *Choices) []Question {
 	return missing
 }
 
-// CheckAddress returns an error for an address of a system that no source may have.
+// CheckAddress returns an error if text is not a valid address of a source.
 func CheckAddress(text string) error {
 	if text == "" || text == None || address("", text) != "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ServeHTTP handles a request to the trigger named by the path's {name}. It answers 202 if a
-// scan will start. The answer to a refused request contains no details; the log does.
+// ServeHTTP handles a request to the trigger with the path value {name}. It responds with 202 if a scan
+// will start. The response to a refused request contains no details; they are logged.
 func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	err := q.Accept(name, r.Header, r.Body)

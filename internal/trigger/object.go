@@ -20,7 +20,7 @@ const (
 // An event keeps the beginning of the body of a request.
 type event struct{ bytes.Buffer }
 
-// Write implements io.Writer. It discards what is beyond maxEvent.
+// Write implements io.Writer. It discards the data beyond maxEvent.
 func (e *event) Write(p []byte) (int, error) {
 	e.Buffer.Write(p[:min(len(p), maxEvent+1-e.Len())])
 	return len(p), nil

@@ -15,13 +15,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Scan runs a scan of what the request names, or of everything if it names nothing.
+// A Scan runs a scan of the sources, declarations and objects in the request, or of everything if it lists
+// none.
 type Scan func(ctx context.Context, r Request) error
 
-// A Request lists what a scan reads. All lists are sorted.
+// A Request lists the parts that a scan reads. All lists are sorted.
 type Request struct {
 	Sources, Declarations []string
-	// Objects are the objects to read of other sources, by source.
+	// Objects maps the names of other sources to the objects that the scan reads.
 	Objects map[string][]model.ObjectName
 }
 
@@ -60,13 +61,13 @@ type pending struct {
 	logged map[int]time.Time
 }
 
-// NewQueue returns a queue without triggers.
+// NewQueue returns a Queue without triggers.
 func NewQueue(o Options) *Queue {
 	return &Queue{Options: o, wake: make(chan struct{}, 1), pending: map[string]*pending{}}
 }
 
-// Configure replaces the triggers, whose names must be distinct. A trigger that stays keeps
-// its waiting scan, and requests accepted before are still refused as replays.
+// Configure replaces the triggers, whose names must be distinct. A trigger that existed before keeps its
+// waiting scan, and continues to refuse replays of earlier requests.
 func (q *Queue) Configure(triggers []Trigger) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,8 +84,8 @@ func (q *Queue) Configure(triggers []Trigger) {
 	q.notify()
 }
 
-// Accept verifies a request to the named trigger and schedules a scan. The error is
-// ErrUnknown, ErrReplayed or one of Verify.
+// Accept verifies a request to the named trigger and schedules a scan. It returns ErrUnknown if there is no
+// such trigger, ErrReplayed for a repeated request, and the errors of Verify.
 func (q *Queue) Accept(name string, header http.Header, body io.Reader) error {
 	t, ok := q.trigger(name)
 	if !ok {

@@ -1,6 +1,6 @@
-// Package trigger starts scans at the request of other systems. It verifies the signature
-// of each request and combines a burst of requests into one scan. Of the body of a request it
-// only uses the name of the object that changed, to read that instead of a whole source.
+// Package trigger starts scans at the request of other systems. It verifies the signature of each request,
+// and combines a burst of requests into one scan. It uses only the name of the changed object in the body
+// of a request, to read that object instead of a whole source.
 package trigger
 
 import (
@@ -14,11 +14,10 @@ import (
 	"time"
 )
 
-// MaxBody is the largest accepted request body, in bytes. GitHub and GitLab send no larger
-// ones.
+// MaxBody is the maximum size of a request body, in bytes. GitHub and GitLab send no larger ones.
 const MaxBody = 25 << 20
 
-// The reasons for which a request is refused.
+// The errors for refused requests.
 var (
 	ErrUnknown  = errors.New("unknown trigger")
 	ErrUnsigned = errors.New("invalid signature")
@@ -32,10 +31,11 @@ type Trigger struct {
 	Name string
 	// Type is one of Types.
 	Type string
-	// Secret returns the secret that signs requests. It is called for each request, so that a
-	// new secret applies at once.
+	// Secret returns the secret that signs requests. It is called for each request, so that a new secret
+	// takes effect immediately.
 	Secret func() (string, error)
-	// Sources and Declarations name what a scan reads. If both are empty, it reads everything.
+	// Sources and Declarations are the names of those that a scan reads. If both are empty, it reads
+	// everything.
 	Sources, Declarations []string
 	// MinInterval is the minimum time between the starts of two scans.
 	MinInterval time.Duration
@@ -44,10 +44,10 @@ type Trigger struct {
 // Types returns the supported signature types, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(schemes())) }
 
-// Verify reads the body of a request and checks its signature. It returns the signature,
-// which is the same for the same request, or nil for a type that sends the secret itself
-// instead of a signature. The error wraps ErrUnsigned, ErrTooLarge or ErrBroken if the
-// request caused it. No error contains the secret or any part of the request.
+// Verify reads the body of a request and verifies its signature. It returns the signature, which is equal
+// for equal requests, or nil for a type whose requests contain the secret itself instead of a signature. If
+// the request is the cause of an error, it wraps ErrUnsigned, ErrTooLarge or ErrBroken. Errors contain
+// neither the secret nor any part of the request.
 func (t *Trigger) Verify(header http.Header, body io.Reader, now time.Time) (signature []byte, err error) {
 	scheme, ok := schemes()[t.Type]
 	if !ok {

@@ -70,7 +70,7 @@ type message struct {
 	Text   string    `json:"text"`
 }
 
-// Publish implements Witness. It reads the files of the settings anew.
+// Publish implements Witness. It reads the files of the settings at each call.
 func (w *webhook) Publish(ctx context.Context, h audit.Head, _ bool) error {
 	to, err := w.address()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package witness keeps heads of the audit log outside of the database. A head that a witness has
-// shows later that the log was rewritten, or that the database is an older copy of itself, also if
-// the key of the log was stolen. docs/audit.md describes what each kind proves.
+// Package witness keeps heads of the audit log outside of the database. Such a head later proves that the
+// log was rewritten, or that the database is an older copy, even if the key of the log was stolen.
+// docs/audit.md describes the guarantees of each kind of witness.
 package witness
 
 import (
@@ -15,37 +15,37 @@ import (
 	"github.com/driftd/driftd/internal/audit"
 )
 
-// A Witness keeps the heads of one log. Its methods return within the timeout of Env, and when the
-// context ends. They are safe for concurrent use.
+// A Witness keeps the heads of a log. Its methods return within the timeout of Env, and when the context
+// ends. They are safe for concurrent use.
 type Witness interface {
-	// Name returns the place as people name it, such as "the file /mnt/heads". It contains no
-	// secrets.
+	// Name returns a description of the place, such as "the file /mnt/heads". It contains no secrets.
 	Name() string
-	// Publish adds a head. After an error it is unknown whether the witness has the head, and
-	// Publish can be called again. If begun is set, heads were published before: a file or a branch
-	// that is missing or empty is then an error, and is not made anew.
+	// Publish adds a head. After an error, it is unknown whether the witness has the head; the caller may
+	// call Publish again. If begun is set, heads were published before: Publish then returns an error if
+	// the file or branch is missing or empty, and does not create it.
 	Publish(ctx context.Context, h audit.Head, begun bool) error
-	// Heads returns the heads that the witness has, each once, the oldest first, at least the last
-	// ones of any log. A witness without heads is no error. If the error is a *RecordsError, the heads are those
-	// that could be read nevertheless. It is ErrWriteOnly if heads cannot be read back.
+	// Heads returns the heads that the witness keeps, without duplicates and oldest first. It returns at
+	// least the last ones of any log. It returns no error if there are none. If some records are invalid or
+	// cannot be read, it returns a *RecordsError together with the valid heads. It returns ErrWriteOnly if
+	// the witness cannot be read.
 	Heads(ctx context.Context, parse Parse) ([]audit.Head, error)
 }
 
-// Parse parses a signed note, such as by audit.ParseHeadBy with the keys of the log. An ErrShared is no
-// problem of the witness.
+// A Parse parses a signed note, such as with audit.ParseHeadBy and the keys of the log. ErrShared is not
+// reported as a problem of the witness.
 type Parse = func(note []byte) (audit.Head, error)
 
 // A RecordsError reports records of a witness that are not heads, and parts of it that could not be
 // read. The heads that were returned with it are valid.
 type RecordsError struct {
-	// Problems are the records that are no heads, each with its place, and the parts that were not
-	// read: at most maxErrors, and the number of the others.
+	// Problems are descriptions of the records that are not heads, with their places, and of the parts that
+	// could not be read. There are at most maxErrors, followed by the number of the others.
 	Problems []string
-	// Older is the problem that a part before the heads was not read, because the witness is too large;
-	// "" if it was.
+	// Older describes the part before the heads, if it was not read because the witness is too large.
+	// Otherwise it is "".
 	Older string
-	// Unread reports whether another part was not read, and Unverified whether a record is no head. If
-	// neither is set, the problems are text between records, such as that of an interrupted write.
+	// Unread reports whether another part was not read, and Unverified whether a record is not a head. If
+	// neither is set, the problems are texts between records, such as the result of an interrupted write.
 	Unread, Unverified bool
 }
 
@@ -64,35 +64,37 @@ var errEmptied = errors.New("it is missing or empty, and heads were sent to it b
 // ErrShared is returned by a Parse for a head of another log that uses the same witness.
 var ErrShared = errors.New("it is a head of another log")
 
-// ErrWriteOnly is returned by Heads of a witness from which nothing can be read.
+// ErrWriteOnly is returned by Heads of a witness that cannot be read.
 var ErrWriteOnly = errors.New("heads cannot be read back from a webhook: compare them by hand")
 
-// Settings name the place of a witness. Exactly one of File, Webhook, WebhookFile and Git is set.
+// Settings describe the place of a witness. Exactly one of File, Webhook, WebhookFile and Git is set.
 type Settings struct {
 	// File is the path of a file.
 	File string
-	// Webhook is a URL, and WebhookFile a file with one.
+	// Webhook is a URL. WebhookFile is the path of a file with a URL.
 	Webhook, WebhookFile string
-	// Git is the URL of a repository or the absolute path of a local one, and Branch its branch.
+	// Git is the URL of a repository or the absolute path of a local one. Branch is the branch for the
+	// heads.
 	Git, Branch string
-	// Username is the user of git over https.
+	// Username is the user name for git over https.
 	Username string
-	// TokenFile contains the token of a webhook or of git over https.
+	// TokenFile is the path of a file with the token for a webhook or for git over https.
 	TokenFile string
-	// CAFile contains the authorities to trust instead of the system's.
+	// CAFile is the path of a file with the certificate authorities to trust. "" means those of the system.
 	CAFile string
-	// SSHKeyFile and KnownHostsFile are for git over ssh.
+	// SSHKeyFile and KnownHostsFile are the paths of the private key and of the trusted host keys for git
+	// over ssh.
 	SSHKeyFile, KnownHostsFile string
 }
 
-// Env is what a witness gets from the program.
+// Env is the environment of a witness.
 type Env struct {
 	// Origin is the origin of the log.
 	Origin string
-	// CacheDir contains the clones of repositories. If it is "", each call makes a clone. It must
-	// not be the folder of the clones of declarations.
+	// CacheDir is the folder for clones of repositories. If it is "", each call clones the repository. It
+	// must differ from the folder for the clones of declarations.
 	CacheDir string
-	// Timeout bounds each call; 0 means DefaultTimeout.
+	// Timeout is the maximum duration of each call. 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Version is the version of driftd, for the header User-Agent.
 	Version string
@@ -103,8 +105,8 @@ type Env struct {
 // DefaultTimeout is the default of Env.Timeout.
 const DefaultTimeout = 30 * time.Second
 
-// Open returns the witness of the settings. It reads no file and does not connect: a witness that
-// is down is an error of its methods.
+// Open returns the witness for the settings. It does not read files or open connections, so that an
+// unavailable witness only causes errors of its methods.
 func Open(s Settings, env Env) (Witness, error) {
 	if env.Timeout <= 0 {
 		env.Timeout = DefaultTimeout

@@ -1,6 +1,6 @@
-// Package literals writes values as literals of YAML and of Terraform's language. It escapes invisible
-// characters and those that change the direction of the text: in a file they may hide a value from its
-// reader.
+// Package literals formats values as literals of YAML and of Terraform's language. It escapes invisible
+// characters and those that change the text direction, because they could hide a value from a reader of the
+// file.
 package literals
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/driftd/driftd/internal/phrase"
 )
 
-// YAML returns a value on one line, as YAML reads it. Strings are in double quotes.
+// YAML returns a value as a YAML flow value on one line. Strings are in double quotes.
 func YAML(v model.Value) string { return Escape(string(v.AppendJSON(nil))) }
 
-// HCL returns a string literal of Terraform; "" for text that is not UTF-8. Template sequences are
-// escaped.
+// HCL returns a string literal of Terraform's language, with template sequences escaped. It returns "" if s
+// is not valid UTF-8.
 func HCL(s string) string {
 	if strings.ToValidUTF8(s, "") != s {
 		return ""
@@ -31,8 +31,8 @@ func HCL(s string) string {
 	return Escape(`"` + b.String() + `"`)
 }
 
-// Escape replaces the characters beyond ASCII that do not print, and DEL, by escape sequences that
-// are valid in quoted literals of YAML and of Terraform's language.
+// Escape replaces DEL, and non-ASCII characters that are not printable, by escape sequences that are valid
+// in quoted literals of YAML and of Terraform's language.
 func Escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {

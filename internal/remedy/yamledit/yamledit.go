@@ -1,6 +1,6 @@
-// Package yamledit sets and removes fields of objects in YAML files. It changes only the text of
-// these fields: comments, order and layout of the rest stay byte for byte. An edit whose result
-// does not read as expected is an error.
+// Package yamledit sets and removes fields of objects in YAML files. It changes only the text of these
+// fields, and leaves comments, order and layout as they are. It parses the result of each edit, and returns
+// an error if it differs from the expected one.
 package yamledit
 
 import (
@@ -17,22 +17,23 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Change sets the field at Path to Value, or removes it if Value is nil. Was is the value that
-// the file has; nil if it has none.
+// A Change sets the field at Path to Value, or removes it if Value is nil. Was is the current value in the
+// file, or nil if the field is not set.
 type Change struct {
 	Path       string
 	Was, Value *model.Value
-	// Schema is that of the object; nil if it is not known. Its defaults complete the keys of list
-	// elements that the file leaves out, such as the protocol of a port.
+	// Schema is the schema of the object, or nil if it is unknown. Its defaults complete the keys of list
+	// elements that the file omits, such as the protocol of a port.
 	Schema *model.Schema
 }
 
-// ErrUnsupported is why an edit of text is not possible although the file can be read.
+// ErrUnsupported is returned if the file can be read, but does not allow the edit.
 var ErrUnsupported = errors.New("edit it by hand")
 
 func unsupported(why string) error { return fmt.Errorf("%s: %w", why, ErrUnsupported) }
 
-// Object changes fields of the object that begins on a line of a YAML stream, from 1.
+// Object changes fields of the object that begins on a line of a YAML stream, and returns the new stream.
+// Lines are counted from 1.
 func Object(data []byte, line int, changes []Change) ([]byte, error) {
 	if bytes.ContainsAny(data, "\u0085\u2028\u2029\ufeff") || bytes.Contains(bytes.ReplaceAll(data, []byte("\r\n"), nil), []byte("\r")) {
 		return nil, unsupported("the file has unusual line breaks")
@@ -181,8 +182,8 @@ func follow(at model.Value, step *fieldpath.Step, schema *model.Schema) (next mo
 	return at.Items()[n], fieldpath.Step{Kind: fieldpath.Index, Index: n}, true
 }
 
-// Element returns the index of the only element of a list that a step selects, as if each element had
-// the default keys of the list's schema; -1 if there is none, or more than one.
+// Element returns the index of the only element of a list that a step selects, or -1 if there is none or
+// more than one. Elements without the keys of the schema are treated as if they had the default keys.
 func Element(list model.Value, step *fieldpath.Step, schema *model.Schema) int {
 	if schema == nil || step.Kind != fieldpath.Keyed {
 		return step.Element(list)
@@ -199,7 +200,7 @@ func Element(list model.Value, step *fieldpath.Step, schema *model.Schema) int {
 	return step.Element(model.ListOf(items...))
 }
 
-// Below returns the schema of what a step leads to.
+// Below returns the schema of the value to which a step leads.
 func Below(schema *model.Schema, step *fieldpath.Step) *model.Schema {
 	if step.Kind == fieldpath.Field {
 		return schema.Field(step.Name)
