@@ -36,7 +36,10 @@ func (s *scrubber) value(parent, key, text string) string {
 		if document, ok := s.document(key, text); ok {
 			return document
 		}
-	case (s.words[key] || s.words[parent+"."+key]) && isWord(text):
+	case s.v.Checked[key] != nil && s.v.Checked[key].MatchString(text):
+		s.exempt(text)
+		return text
+	case (s.words[key] || s.words[parent+"."+key]) && s.isWord(text):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.kept[text] = true
@@ -59,9 +62,11 @@ func (s *scrubber) phrase(text string) string {
 }
 
 // isWord reports whether a text has the form of a word of an API or of a number. Long texts with
-// letters and digits are tokens, and long numbers those of accounts.
-func isWord(text string) bool {
-	return word.MatchString(text) && !longNumber.MatchString(text)
+// letters and digits are tokens, and long numbers those of accounts. An action is one of a public
+// service: policies may have others.
+func (s *scrubber) isWord(text string) bool {
+	service, _, isAction := strings.Cut(text, ":")
+	return word.MatchString(text) && !longNumber.MatchString(text) && (!isAction || s.public[service])
 }
 
 // document returns a JSON document in a text, which may be in the encoding of URLs.
@@ -79,6 +84,7 @@ func (s *scrubber) document(key, text string) (string, bool) {
 
 // json returns a JSON document: an object or a list.
 func (s *scrubber) json(key, text string) (string, bool) {
+	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return "", false
 	}
@@ -91,7 +97,11 @@ func (s *scrubber) json(key, text string) (string, bool) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return "", false
 	}
-	encoded, err := json.Marshal(s.member("", key, v, ofAPI))
+	m := ofAPI
+	if s.documents[key] {
+		m = ofDocument
+	}
+	encoded, err := json.Marshal(s.member("", key, v, m))
 	return string(encoded), err == nil
 }
 
@@ -127,14 +137,19 @@ func (s *scrubber) member(parent, key string, v any, m mode) any {
 		}
 		return all
 	case string:
-		if m == ofUser {
+		if s.isOfUser(key, m) {
 			return s.text(v)
 		}
 		return s.value(parent, key, v)
 	case json.Number:
-		return s.number(key, v)
+		return s.number(key, v, s.isOfUser(key, m))
 	}
 	return v // true, false and null
+}
+
+// isOfUser reports whether a key is one that users choose.
+func (s *scrubber) isOfUser(key string, m mode) bool {
+	return m == ofUser || m == ofDocument && !s.closed[key]
 }
 
 func (s *scrubber) object(key string, v map[string]any, m mode) map[string]any {
@@ -156,7 +171,7 @@ func (s *scrubber) object(key string, v map[string]any, m mode) map[string]any {
 
 // name returns the name of a member of a JSON object.
 func (s *scrubber) name(name string, m mode) string {
-	if m == ofDocument && !s.closed[name] || m == ofUser || !identifier.MatchString(name) {
+	if s.isOfUser(name, m) || !identifier.MatchString(name) {
 		return s.text(name)
 	}
 	s.exempt(name)
@@ -232,7 +247,7 @@ func (x *xmlScrubber) content(name string, at place, depth int) error {
 	if x.lists[name] {
 		inside.key, inside.parent = at.key, at.parent
 	}
-	if name == x.v.Entry {
+	if at.key+"."+name == x.v.Entry {
 		inside.chosen = new(string)
 	}
 	var text strings.Builder

@@ -86,8 +86,8 @@ func (r *Recorder) Ambiguous() []string {
 }
 
 // Write writes the recording to a folder that does not exist, or is empty. The folder appears
-// with all of its files, which were searched for what was replaced, or not at all. m has what only
-// the caller has.
+// with all of its files, or not at all. Their contents are searched for what was replaced
+// before. m has what only the caller has.
 func (r *Recorder) Write(dir string, m Manifest) (err error) {
 	if err := CheckNew(dir); err != nil {
 		return err
@@ -103,6 +103,20 @@ func (r *Recorder) Write(dir string, m Manifest) (err error) {
 	for _, answers := range r.answers {
 		m.Answers += len(answers)
 	}
+	files := map[string]any{ManifestFile: m}
+	for name, answers := range r.answers {
+		files[name] = answers
+	}
+	contents := make(map[string]string, len(files))
+	for name, content := range files {
+		if contents[name], err = encode(content); err != nil {
+			return err
+		}
+	}
+	// Nothing is written before the search, so that a process that is killed leaves nothing else.
+	if err := r.search(contents); err != nil {
+		return err
+	}
 	dir = filepath.Clean(dir)
 	unfinished, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".unfinished-")
 	if err != nil {
@@ -113,17 +127,10 @@ func (r *Recorder) Write(dir string, m Manifest) (err error) {
 			err = errors.Join(err, os.RemoveAll(unfinished))
 		}
 	}()
-	files := map[string]any{ManifestFile: m}
-	for name, answers := range r.answers {
-		files[name] = answers
-	}
-	for name, content := range files {
-		if err := writeJSON(filepath.Join(unfinished, name), content); err != nil {
+	for name, content := range contents {
+		if err := writeFile(filepath.Join(unfinished, name), content); err != nil {
 			return err
 		}
-	}
-	if err := r.search(unfinished, slices.Sorted(maps.Keys(files))); err != nil {
-		return err
 	}
 	// An empty folder is replaced.
 	if err = os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -133,21 +140,17 @@ func (r *Recorder) Write(dir string, m Manifest) (err error) {
 }
 
 // search returns an error if a file contains a true text. The manifest has texts of driftd only.
-func (r *Recorder) search(dir string, files []string) error {
+func (r *Recorder) search(contents map[string]string) error {
 	f := r.scrubber.newSearch()
-	for _, name := range files {
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
 		if name == ManifestFile {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		if kind := f.find(name + "\n" + string(content)); kind != "" {
+		if kind := f.find(name + "\n" + contents[name]); kind != "" {
 			return &leak{name, kind}
 		}
 		var answers map[string]Answer
-		if err := json.Unmarshal(content, &answers); err != nil {
+		if err := json.Unmarshal([]byte(contents[name]), &answers); err != nil {
 			return err
 		}
 		for request, answer := range answers {
@@ -159,20 +162,23 @@ func (r *Recorder) search(dir string, files []string) error {
 	return nil
 }
 
-// writeJSON writes a new file that only its owner can read.
-func writeJSON(name string, content any) error {
+// encode returns the content of a file.
+func encode(content any) (string, error) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	if err := encoder.Encode(content); err != nil {
-		return err
-	}
+	err := encoder.Encode(content)
+	return text.String(), err
+}
+
+// writeFile writes a new file that only its owner can read.
+func writeFile(name, content string) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(text.String())
+	_, err = file.WriteString(content)
 	return errors.Join(err, file.Sync(), file.Close())
 }
 

@@ -17,8 +17,8 @@ import (
 
 // A scrubber replaces texts. It is safe for concurrent use.
 type scrubber struct {
-	v                                                        *Vocabulary
-	words, lists, open, documents, closed, removed, messages set
+	v                                                                *Vocabulary
+	words, lists, open, documents, closed, removed, messages, public set
 	// first is the key by which a document is recognized.
 	first string
 	key   []byte
@@ -47,7 +47,7 @@ func newScrubber(v *Vocabulary) *scrubber {
 	closed := strings.Fields(v.Closed)
 	return &scrubber{
 		v: v, words: setOf(v.Words), lists: setOf(v.Lists), open: setOf(v.Open), documents: setOf(v.Documents), closed: setOf(v.Closed),
-		removed: setOf(v.Removed), messages: setOf(v.Messages), first: append(closed, "")[0], key: key[:sha256.Size], shift: -back,
+		removed: setOf(v.Removed), messages: setOf(v.Messages), public: setOf(v.Public), first: append(closed, "")[0], key: key[:sha256.Size], shift: -back,
 		pseudonyms: map[string]pseudonym{}, issued: set{}, kept: set{}, structure: set{}, counts: map[string]int{},
 	}
 }
@@ -237,18 +237,29 @@ func (s *scrubber) address(text string) (string, bool) {
 	single := false
 	if err != nil {
 		at, err := netip.ParseAddr(text)
-		if err != nil {
+		// A zone is a name.
+		if err != nil || at.Zone() != "" {
 			return "", false
 		}
-		network, single = netip.PrefixFrom(at.WithZone(""), at.BitLen()), true
+		network, single = netip.PrefixFrom(at, at.BitLen()), true
 	}
 	at := network.Addr()
 	reserved, shortest := netip.MustParsePrefix("198.18.0.0/15"), 24
 	switch {
-	case network.Bits() < 8, at.IsPrivate(), at.IsLoopback(), at.IsLinkLocalUnicast(), at.IsUnspecified(), at.IsMulticast():
+	case network.Bits() < 8:
+		// An address may stand where a network is meant.
+		return network.Masked().String(), true
+	case at.Is6() && at.IsPrivate() && network.Bits() >= 32:
+		// Everyone chooses a prefix of his own at random.
+		reserved = netip.MustParsePrefix("fd00::/8")
+	case at.Is6() && at.IsLinkLocalUnicast() && network.Bits() > 64:
+		// The rest may be that of a network card.
+		reserved = netip.MustParsePrefix("fe80::/64")
+	case at.IsPrivate(), at.IsLoopback(), at.IsLinkLocalUnicast(), at.IsUnspecified(), at.IsMulticast():
 		return text, true
 	case at.Is6() && network.Bits() < 33:
-		return text, true
+		// Providers and large companies have networks of this size, and documentation has none.
+		reserved = netip.MustParsePrefix("4000::/3")
 	case at.Is6():
 		reserved = netip.MustParsePrefix("2001:db8::/32")
 	case network.Bits() < shortest:
@@ -260,12 +271,16 @@ func (s *scrubber) address(text string) (string, bool) {
 		return known.text, true
 	}
 	for n := 0; ; n++ {
+		if n == maxTries/2 && at.Is4() {
+			// There are only 512 networks of 24 bits in the other one.
+			reserved = netip.MustParsePrefix("240.0.0.0/4")
+		}
 		issued := s.addressIn(reserved, network, text, n)
 		shown := issued.String()
 		if single {
 			shown = issued.Addr().String()
 		}
-		if s.issued[shown] && n < maxTries {
+		if (s.issued[shown] || shown == text) && n < maxTries {
 			continue
 		}
 		s.pseudonyms[text], s.issued[shown] = pseudonym{shown, kindAddress}, true
@@ -276,7 +291,7 @@ func (s *scrubber) address(text string) (string, bool) {
 
 // maxTries bounds the search for a network that is not taken: a short prefix has few, and some
 // of more than these become one.
-const maxTries = 1 << 12
+const maxTries = 64
 
 // addressIn returns a network in a reserved one.
 func (s *scrubber) addressIn(reserved, network netip.Prefix, text string, n int) netip.Prefix {

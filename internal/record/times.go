@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -24,16 +25,39 @@ func (s *scrubber) time(text string) (string, bool) {
 			continue
 		}
 		// Times that mean "never" are the same in every system, and would show the offset.
-		if at.Year() < 2000 || at.Year() > 2100 {
+		if at.IsZero() || at.Unix() == 0 || at.Year() > 2100 {
 			return text, true
 		}
 		if layout == time.RFC3339Nano {
 			layout = likeRFC3339(text)
 		}
+		if at.Year() < 2000 || at.Truncate(time.Hour).Equal(at) {
+			return s.chosen(text, at, layout), true
+		}
 		s.count(kindTime)
 		return at.Add(s.shift).Format(layout), true
 	}
 	return "", false
+}
+
+// chosen returns the replacement of a time that a person has chosen, such as midnight: shifted by
+// days of its own, because the common offset could be read from it.
+func (s *scrubber) chosen(text string, at time.Time, layout string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.pseudonyms[text]; known.text != "" {
+		return known.text
+	}
+	for n := 0; ; n++ {
+		const days = 3650
+		shown := at.Add(-day * time.Duration(30+s.stream(text, n).IntN(days))).Format(layout)
+		if s.issued[shown] && n < maxTries {
+			continue
+		}
+		s.pseudonyms[text], s.issued[shown] = pseudonym{shown, kindTime}, true
+		s.counts[kindTime]++
+		return shown
+	}
 }
 
 // likeRFC3339 returns the layout with as many digits of a second as a text has.
@@ -70,19 +94,30 @@ func (s *scrubber) epoch(key, text string) (string, bool) {
 	return strconv.FormatFloat(at+shift, 'f', -1, 64), true
 }
 
-// number returns a number of a JSON document. Those with twelve digits may be account numbers.
-func (s *scrubber) number(key string, n json.Number) json.Number {
+// minNumber is the number of digits from which a number of the API may be one of an account, in
+// which zeros at the beginning are lost, or of a telephone.
+const minNumber = 9
+
+// number returns a number of a JSON document: one of the API, or one of a user.
+func (s *scrubber) number(key string, n json.Number, ofUser bool) json.Number {
 	text := n.String()
-	if at, ok := s.epoch(key, text); ok {
+	if at, ok := s.epoch(key, text); ok && !ofUser {
 		return json.Number(at)
 	}
-	if len(text) >= 12 && consistsOf(text, digits) {
-		if part := s.part(text); part[0] != '0' {
-			return json.Number(part)
+	plain := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
 		}
-		return "0"
+		return r
+	}, text)
+	// 1e9 is as large as one with ten digits.
+	if !ofUser && len(plain) < minNumber && !strings.ContainsAny(text, "eE") {
+		return n
 	}
-	return n
+	if part := s.part(plain); part[0] != '0' {
+		return json.Number(part)
+	}
+	return "0"
 }
 
 func (s *scrubber) count(kind string) {

@@ -17,12 +17,15 @@ type Vocabulary struct {
 	Words string
 	// Lists are the keys of XML elements of a list: their texts are those of the element around.
 	Lists string
-	// Entry is the key of XML elements with a child "key" that the API chooses, and a "value".
+	// Entry is the key of XML elements with a child "key" that the API chooses, and a "value", after
+	// that of the element around and ".".
 	Entry string
 	// Open are the keys of JSON objects whose keys users choose.
 	Open string
 	// Documents are the keys of texts that are JSON documents, plain or in the encoding of URLs.
 	Documents string
+	// Checked fit the texts of keys that are kept because the API accepts only existing ones.
+	Checked map[string]*regexp.Regexp
 	// Closed are all keys of documents, and of answers that have the first of them.
 	Closed string
 	// Removed are the keys whose content is left out.
@@ -37,7 +40,7 @@ type Vocabulary struct {
 	// is replaced.
 	IDs *regexp.Regexp
 	// Compound returns a text that has a form of its own, with its names replaced by name; false for
-	// other texts. Public are the words that it keeps.
+	// other texts. Public are the words that it keeps, among them the services of actions.
 	Compound func(text string, name func(string) string) (string, bool)
 	Public   string
 	// Headers fit the values of the headers of answers that are kept, by name.

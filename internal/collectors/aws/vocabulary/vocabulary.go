@@ -23,12 +23,15 @@ const partition = `aws(?:-cn|-us-gov|-iso|-iso-b|-iso-e|-iso-f|-eusc)?`
 func Of(endpoint string) *record.Vocabulary {
 	return &record.Vocabulary{
 		Type:  "aws",
-		Words: strings.Join([]string{requestWords, listWords, bucketWords, policyWords}, " "), Lists: "item member", Entry: "entry",
+		Words: strings.Join([]string{requestWords, listWords, bucketWords, policyWords}, " "), Lists: "item member", Entry: "Attributes.entry",
 		Open:      "tags Tags Variables Environment labels taints Condition dockerLabels logConfiguration FilterPolicy",
 		Documents: "Policy PolicyDocument AssumeRolePolicyDocument Document RedrivePolicy RedriveAllowPolicy",
 		Closed: "Statement Version Id Sid Effect Principal NotPrincipal Action NotAction Resource NotResource Condition " +
-			"AWS Service Federated CanonicalUser",
-		Removed:  "Environment environment userData UserData containerDefinitions Credentials SecretString SecretBinary EncodedAuthorizationMessage",
+			"AWS Service Federated CanonicalUser deadLetterTargetArn maxReceiveCount redrivePermission sourceQueueArns",
+		Checked: map[string]*regexp.Regexp{"PolicyArn": managedPolicy(), "PermissionsBoundaryArn": managedPolicy()},
+		// ValidTill is the same in many accounts: the offset of times could be read from it.
+		Removed: "resourceTags AuthenticationRequestExtraParams SecretVersionsToStages ValidTill " +
+			"Environment environment userData UserData containerDefinitions Credentials SecretString SecretBinary EncodedAuthorizationMessage",
 		Messages: "Message message", Phrases: []string{"service control policy"},
 		Keep: keep(), IDs: ids(), Compound: compound, Public: services + " " + resourceTypes,
 		Headers: map[string]*regexp.Regexp{
@@ -61,7 +64,7 @@ const listWords = `
  ApproximateNumberOfMessages ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesDelayed DeduplicationScope FifoThroughputLimit
  SubscriptionsConfirmed SubscriptionsPending SubscriptionsDeleted SignatureVersion TracingConfig Protocol
  Runtime PackageType Architectures LastUpdateStatus Mode TracingConfig.Mode ApplyOn OptimizationStatus Version AuthType InvokeMode Timeout MemorySize
- Engine EngineVersion engine engineVersion DBInstanceClass DBInstanceStatus AllocatedStorage StorageType Iops StorageThroughput BackupRetentionPeriod
+ Engine engine DBInstanceClass DBInstanceStatus AllocatedStorage StorageType Iops StorageThroughput BackupRetentionPeriod
  Port HttpsPort MonitoringInterval LicenseModel EngineMode NetworkType CACertificateIdentifier PromotionTier MaxAllocatedStorage
  TableStatus BillingMode imageTagMutability scanType encryptionType
  Scheme State.Code IpAddressType ProtocolVersion TargetType HealthCheckProtocol HealthCheckPort HealthCheckIntervalSeconds HealthCheckTimeoutSeconds
@@ -89,11 +92,15 @@ func keep() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + strings.Join([]string{
 		region, partition, `default|Name|local|alias|lambda|aws-service-role|aws-reserved|hostedzone|amazonaws|com|https?|arn|global|all|self|s3|ec2|sqs`,
 		`\*|\*:\*|PendingConfirmation|Deleted`,
-		`arn:` + partition + `:iam::aws:policy/[A-Za-z0-9/+=,.@_-]+`,
 		`http://acs\.amazonaws\.com/groups/(?:global/AllUsers|global/AuthenticatedUsers|s3/LogDelivery)`,
 		`aws:(?:cloudformation:(?:stack-name|stack-id|logical-id)|autoscaling:groupName|eks:cluster-name|ec2launchtemplate:(?:id|version)|ec2:fleet-id)`,
-		`https?://[a-z0-9.]{1,40}\.amazonaws\.com/doc/[0-9-]{10}/?`,
+		`https?://[a-z0-9]{1,40}\.amazonaws\.com/doc/[0-9-]{10}/?`,
 	}, "|") + `)$`)
+}
+
+// managedPolicy returns the form of ARNs of policies of AWS. In texts of users they may have any name.
+func managedPolicy() *regexp.Regexp {
+	return regexp.MustCompile(`^arn:` + partition + `:iam::aws:policy/[A-Za-z0-9/+=,.@_-]+$`)
 }
 
 // ids returns the form of IDs that AWS gives: those of EC2, and those of users, roles and keys.
