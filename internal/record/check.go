@@ -44,7 +44,8 @@ func (s *scrubber) newSearch() *search {
 		if consistsOf(text, hexDigits) {
 			least = minSearchedHex
 		}
-		if len(text) >= least {
+		// A true time may be the shifted one of another.
+		if len(text) >= least && p.kind != kindTime {
 			f.kinds[text] = p.kind
 			f.byStart[text[:minSearched]] = append(f.byStart[text[:minSearched]], text)
 		}
