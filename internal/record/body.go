@@ -6,8 +6,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/decode"
@@ -147,6 +149,9 @@ func (s *scrubber) member(parent, key string, v any, m mode) any {
 	return v // true, false and null
 }
 
+// isMember reports whether a name has the form of a member of an API.
+func isMember(name string) bool { return len(name) <= 64 && member.MatchString(name) }
+
 // isOfUser reports whether a key is one that users choose.
 func (s *scrubber) isOfUser(key string, m mode) bool {
 	return m == ofUser || m == ofDocument && !s.closed[key]
@@ -155,6 +160,10 @@ func (s *scrubber) isOfUser(key string, m mode) bool {
 func (s *scrubber) object(key string, v map[string]any, m mode) map[string]any {
 	if _, ok := v[s.first]; ok && m == ofAPI {
 		m = ofDocument
+	}
+	// An object of the API has names of members only. With another name in it, it is a map.
+	if m == ofAPI && slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return !isMember(name) }) {
+		m = ofUser
 	}
 	all := make(map[string]any, len(v))
 	for name, value := range v {
@@ -171,7 +180,7 @@ func (s *scrubber) object(key string, v map[string]any, m mode) map[string]any {
 
 // name returns the name of a member of a JSON object.
 func (s *scrubber) name(name string, m mode) string {
-	if s.isOfUser(name, m) || !identifier.MatchString(name) {
+	if s.isOfUser(name, m) || !isMember(name) {
 		return s.text(name)
 	}
 	s.exempt(name)
@@ -289,5 +298,5 @@ func (x *xmlScrubber) leaf(name string, at, inside place, text string) string {
 var (
 	word       = regexp.MustCompile(`^(?:[A-Za-z0-9$*?.:_#+-]{1,20}|[A-Za-z*?.:_#-]{1,80})$`)
 	longNumber = regexp.MustCompile(`[0-9]{11}`)
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	member     = regexp.MustCompile(`^_{0,2}(?:[A-Za-z]+[0-9]{0,3})+$`)
 )

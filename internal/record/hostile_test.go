@@ -53,6 +53,7 @@ func TestHostile(t *testing.T) {
 		{"a version of an engine of one's own", exchange{service: "rds", form: rds, body: `<R><Engine>custom-oracle-ee</Engine><EngineVersion>19.acme_cev1</EngineVersion></R>`}, []string{"acme"}, []string{"custom-oracle-ee"}},
 		{"keys of tags in the exclusions of an analyzer", exchange{service: "access-analyzer", path: "/analyzer", body: `{"analyzers":[{"configuration":{"unusedAccess":{"analysisRule":{"exclusions":[{"resourceTags":[{"acmekey":"acmevalue"}]}]}}}}]}`}, []string{"acme"}, nil},
 		{"keys that are tokens of requests", exchange{service: "secretsmanager", form: "{}", body: `{"SecretList":[{"SecretVersionsToStages":{"acmeversion_0123456789012345678901":["AWSCURRENT"]}}]}`}, []string{"acme"}, nil},
+		{"keys of an unknown map", exchange{service: "eks", path: "/clusters", body: `{"cluster":{"unknown":{"acme-a":1,"acmeb":{"status":"acmestatus"}},"token":{"acmeversion0123456789":"x"},"status":"ACTIVE"}}`}, []string{"acme"}, []string{"ACTIVE"}},
 		{
 			"entries that users choose", exchange{
 				service: "elasticloadbalancing", form: "Action=DescribeListeners&Version=2015-12-01",

@@ -30,7 +30,7 @@ func Of(endpoint string) *record.Vocabulary {
 			"AWS Service Federated CanonicalUser deadLetterTargetArn maxReceiveCount redrivePermission sourceQueueArns",
 		Checked: map[string]*regexp.Regexp{"PolicyArn": managedPolicy(), "PermissionsBoundaryArn": managedPolicy()},
 		// ValidTill is the same in many accounts: the offset of times could be read from it.
-		Removed: "resourceTags AuthenticationRequestExtraParams SecretVersionsToStages ValidTill " +
+		Removed: "resourceTags AuthenticationRequestExtraParams SecretVersionsToStages VersionIdsToStages ValidTill " +
 			"Environment environment userData UserData containerDefinitions Credentials SecretString SecretBinary EncodedAuthorizationMessage",
 		Messages: "Message message", Phrases: []string{"service control policy"},
 		Keep: keep(), IDs: ids(), Compound: compound, Public: services + " " + resourceTypes,
