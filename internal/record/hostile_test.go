@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestHostile checks that names are replaced that look like something which is kept, where a
-// vocabulary alone does not tell them apart.
+// TestHostile checks that names are replaced that have the form of something which is kept, in places
+// where the names of the fields do not distinguish them.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	policy := func(statement string) string {

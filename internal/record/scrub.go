@@ -243,27 +243,13 @@ func (s *scrubber) address(text string) (string, bool) {
 		}
 		network, single = netip.PrefixFrom(at, at.BitLen()), true
 	}
-	at := network.Addr()
-	reserved, shortest := netip.MustParsePrefix("198.18.0.0/15"), 24
-	switch {
-	case network.Bits() < 8:
+	if network.Bits() < 8 {
 		// An address may stand where a network is meant.
 		return network.Masked().String(), true
-	case at.Is6() && at.IsPrivate() && network.Bits() >= 32:
-		// Everyone chooses a prefix of his own at random.
-		reserved = netip.MustParsePrefix("fd00::/8")
-	case at.Is6() && at.IsLinkLocalUnicast() && network.Bits() > 64:
-		// The rest may be that of a network card.
-		reserved = netip.MustParsePrefix("fe80::/64")
-	case at.IsPrivate(), at.IsLoopback(), at.IsLinkLocalUnicast(), at.IsUnspecified(), at.IsMulticast():
+	}
+	reserved, ok := reservedFor(network)
+	if !ok {
 		return text, true
-	case at.Is6() && network.Bits() < 33:
-		// Providers and large companies have networks of this size, and documentation has none.
-		reserved = netip.MustParsePrefix("4000::/3")
-	case at.Is6():
-		reserved = netip.MustParsePrefix("2001:db8::/32")
-	case network.Bits() < shortest:
-		reserved = netip.MustParsePrefix("240.0.0.0/4")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +257,7 @@ func (s *scrubber) address(text string) (string, bool) {
 		return known.text, true
 	}
 	for n := 0; ; n++ {
-		if n == maxTries/2 && at.Is4() {
+		if n == maxTries/2 && network.Addr().Is4() {
 			// There are only 512 networks of 24 bits in the other one.
 			reserved = netip.MustParsePrefix("240.0.0.0/4")
 		}
@@ -287,6 +273,28 @@ func (s *scrubber) address(text string) (string, bool) {
 		s.counts[kindAddress]++
 		return shown, true
 	}
+}
+
+// reservedFor returns the range for the replacement of a network; false for one that is kept.
+func reservedFor(network netip.Prefix) (reserved netip.Prefix, ok bool) {
+	switch at, bits := network.Addr(), network.Bits(); {
+	case at.Is6() && at.IsPrivate() && bits >= 32:
+		// Everyone chooses a prefix of his own at random.
+		return netip.MustParsePrefix("fd00::/8"), true
+	case at.Is6() && at.IsLinkLocalUnicast() && bits > 64:
+		// The rest may be that of a network card.
+		return netip.MustParsePrefix("fe80::/64"), true
+	case at.IsPrivate(), at.IsLoopback(), at.IsLinkLocalUnicast(), at.IsUnspecified(), at.IsMulticast():
+		return netip.Prefix{}, false
+	case at.Is6() && bits < 33:
+		// Providers and large companies have networks of this size, and documentation has none.
+		return netip.MustParsePrefix("4000::/3"), true
+	case at.Is6():
+		return netip.MustParsePrefix("2001:db8::/32"), true
+	case bits < 24:
+		return netip.MustParsePrefix("240.0.0.0/4"), true
+	}
+	return netip.MustParsePrefix("198.18.0.0/15"), true
 }
 
 // maxTries bounds the search for a network that is not taken: a short prefix has few, and some
