@@ -21,12 +21,12 @@ type SeverityRule struct {
 	// set.
 	Path string
 	// Where lists conditions on the resource, all of which must be met. If the change is within a
-	// list, the conditions see only the element that changed; if the list itself changed, they see
-	// only the added elements. A change that only removes matches if the conditions are met after
-	// it. For a missing resource, they see the declared value in the form of the live kind.
+	// list, they apply only to the element that changed; if the list itself changed, only to the
+	// added elements. A change that only removes matches if the conditions are met after it. For a
+	// missing resource, they apply to the declared value in the form of the live kind.
 	Where []Condition
 	// Removed reports whether the rule matches only changes that remove the field at Path or
-	// elements of it. Where then sees the removed value.
+	// elements of it. Where then applies to the removed value.
 	Removed  bool
 	Severity Severity
 	// Reason is printed with the finding.

@@ -227,7 +227,7 @@ func (t *txn) readDoubt() (*Doubt, error) {
 	return &d, nil
 }
 
-// Doubt returns the doubt about the audit log; nil if the log is not in doubt.
+// Doubt returns the reason and the time since when the audit log is in doubt; nil if it is not.
 func (s *Store) Doubt() (d *Doubt, err error) {
 	err = s.view("read the doubt about the audit log", func(t *txn) error {
 		d, err = t.readDoubt()

@@ -16,7 +16,7 @@ import (
 type AuditReport struct {
 	audit.Report
 
-	// Doubt is the doubt about the log; nil if the log is not in doubt.
+	// Doubt describes why the log is in doubt; nil if it is not.
 	Doubt *Doubt
 }
 
