@@ -191,18 +191,23 @@ type Lens interface {
 	Schema() *Schema
 	// View converts a value of the live kind to the form of the declaration.
 	View(live Value) Value
-	// LivePath returns the path in live that corresponds to a path in the result of View, such as
-	// "net1.bridge" for "network_device[1].bridge". It returns "" if there is none.
-	LivePath(live Value, path string) string
-	// LiveValue returns the value that the live field at LivePath has if the field at path has the
-	// value v. If v does not determine that value, known is false.
-	LiveValue(live Value, path string, v Value) (value Value, known bool)
+	FieldMapper
 	// IsShared reports whether each claim declares one element of the live list at LivePath, such
 	// as one route of a router. Claims with different values then do not contradict each other.
 	IsShared(path string) bool
 	// Misfit returns the fields that View reads but that no resource with the schema can have, such
 	// as misspelt ones; "" if there are none.
 	Misfit(live *Schema) string
+}
+
+// A FieldMapper converts fields in the form of a declaration to live fields.
+type FieldMapper interface {
+	// LivePath returns the path in live that corresponds to a path in the result of View, such as
+	// "net1.bridge" for "network_device[1].bridge". It returns "" if there is none.
+	LivePath(live Value, path string) string
+	// LiveValue returns the value that the live field at LivePath has if the field at path has the
+	// value v. If v does not determine that value, known is false.
+	LiveValue(live Value, path string, v Value) (value Value, known bool)
 }
 
 // A Declaration is the result of reading one configured declaration once.
