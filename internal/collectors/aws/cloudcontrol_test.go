@@ -145,11 +145,11 @@ func TestCloudControlGaps(t *testing.T) {
 	t.Parallel()
 	s := collectTypes(t, nil, "AWS::Backup::BackupVault", "AWS::ECS::TaskSet", "AWS::Scheduler::ScheduleGroup", "AWS::Acme::Missing")
 	for _, test := range []struct{ kind, place, want string }{
-		{"ECS::TaskSet", "eu-central-1", "400 InvalidRequestException: no AWS::ECS::TaskSet: Cloud Control has no list of all resources of this type here: remove it from cloud_control"},
-		{"ECS::TaskSet", "us-east-1", "400 AccessDeniedException: no AWS::ECS::TaskSet: grant cloudformation:ListResources and the rights to list that the type needs"},
-		{"Scheduler::ScheduleGroup", "eu-central-1", "400 UnsupportedActionException: no AWS::Scheduler::ScheduleGroup: Cloud Control has no list"},
+		{"ECS::TaskSet", "eu-central-1", "400 InvalidRequestException: no AWS::ECS::TaskSet; Cloud Control has no list of all resources of this type here: remove it from cloud_control"},
+		{"ECS::TaskSet", "us-east-1", "400 AccessDeniedException: no AWS::ECS::TaskSet; grant cloudformation:ListResources and the rights to list that the type needs"},
+		{"Scheduler::ScheduleGroup", "eu-central-1", "400 UnsupportedActionException: no AWS::Scheduler::ScheduleGroup; Cloud Control has no list"},
 		{"Scheduler::ScheduleGroup", "us-east-1", "an entry of Scheduler::ScheduleGroup has no id"},
-		{"Acme::Missing", "eu-central-1", "400 TypeNotFoundException: no AWS::Acme::Missing: Cloud Control has no list"},
+		{"Acme::Missing", "eu-central-1", "400 TypeNotFoundException: no AWS::Acme::Missing; Cloud Control has no list"},
 	} {
 		if ok, reason := s.Covers("aws/AWS::"+test.kind, test.place); ok || !strings.Contains(reason, test.want) {
 			t.Errorf("%s in %s is covered: %t, because %q, want %q", test.kind, test.place, ok, reason, test.want)

@@ -131,7 +131,13 @@ func bucketsReason(err error) string {
 	if next == "" && awsapi.StatusOf(err) == http.StatusForbidden {
 		next = "grant s3:ListAllMyBuckets to the credentials, or name the buckets under buckets"
 	}
-	return strings.TrimSuffix(printable.Text(err.Error())+": "+next, ": ")
+	return advised(err, next)
+}
+
+// advised returns the text of an error with the next step. They are not joined by a colon: an answer that
+// ends with "credentials" would make the next step look like a secret.
+func advised(err error, next string) string {
+	return strings.TrimSuffix(printable.Text(err.Error())+"; "+next, "; ")
 }
 
 // gapReason returns why a part of a bucket was not read, and the next step. The same cause has
@@ -144,9 +150,5 @@ func gapReason(k *normalize.Kind, err error) string {
 	if next == "" && awsapi.StatusOf(err) == http.StatusForbidden {
 		next = "grant " + k.Action
 	}
-	text := printable.Text(err.Error())
-	if next != "" {
-		text += ": " + next
-	}
-	return text
+	return advised(err, next)
 }

@@ -241,11 +241,7 @@ func (e *estate) reason(l *catalogue.List, place string, err error) string {
 	default:
 		next = hint(err)
 	}
-	text := printable.Text(err.Error())
-	if next != "" {
-		text += ": " + next
-	}
-	return text
+	return advised(err, next)
 }
 
 // gap returns why a kind was not read in a place; "" if it was.

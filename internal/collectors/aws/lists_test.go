@@ -146,7 +146,7 @@ func TestEstateGaps(t *testing.T) {
 	}{
 		{
 			"a right that lacks", "Action=DescribeVolumes", recorded{http.StatusForbidden, fmt.Sprintf(denied, "")},
-			"EC2::Volume", "eu-central-1", "403 UnauthorizedOperation: User is not authorized to perform this operation: grant ec2:DescribeVolumes",
+			"EC2::Volume", "eu-central-1", "403 UnauthorizedOperation: User is not authorized to perform this operation; grant ec2:DescribeVolumes",
 		},
 		{
 			"a policy of the organization", "Action=DescribeVolumes", recorded{http.StatusForbidden, fmt.Sprintf(denied, " with an explicit deny in a service control policy")},

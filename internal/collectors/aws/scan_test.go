@@ -137,17 +137,17 @@ func severity(k *model.Kind, v model.Value) model.Severity {
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ reason, subresource, answer, want string }{
-		"denied":       {"a permission is missing", "policy", "!403 AccessDenied", "BucketPolicy logs: 403 AccessDenied: no: grant s3:GetBucketPolicy"},
-		"another list": {"a server that does not support the subresource lists objects", "publicAccessBlock", `<ListBucketResult ` + namespace + `><Name>logs</Name></ListBucketResult>`, "Bucket.PublicAccessBlockConfiguration logs: the answer is <ListBucketResult>, not <PublicAccessBlockConfiguration>: the server does not support"},
-		"nothing":      {"an empty answer", "lifecycle", "", "Bucket.LifecycleConfiguration logs: the answer is empty: the server does not support"},
+		"denied":       {"a permission is missing", "policy", "!403 AccessDenied", "BucketPolicy logs: 403 AccessDenied: no; grant s3:GetBucketPolicy"},
+		"another list": {"a server that does not support the subresource lists objects", "publicAccessBlock", `<ListBucketResult ` + namespace + `><Name>logs</Name></ListBucketResult>`, "Bucket.PublicAccessBlockConfiguration logs: the answer is <ListBucketResult>, not <PublicAccessBlockConfiguration>; the server does not support"},
+		"nothing":      {"an empty answer", "lifecycle", "", "Bucket.LifecycleConfiguration logs: the answer is empty; the server does not support"},
 		"no policy":    {"another JSON document", "policy", `{"ok": true}`, "BucketPolicy logs: the answer is not a policy: it has no Statement"},
 		"other space":  {"another XML namespace", "versioning", `<VersioningConfiguration xmlns="https://example.org/"/>`, "Bucket.VersioningConfiguration logs: the answer is <VersioningConfiguration>"},
 		"cut":          {"a truncated document", "acl", strings.TrimSuffix(acl(""), "</AccessControlPolicy>"), "Bucket.AccessControlPolicy logs: the answer is not valid XML"},
 		"not its code": {"a code of another subresource does not mean unset", "cors", "!404 NoSuchKey", "Bucket.CorsConfiguration logs: 404 NoSuchKey"},
-		"not allowed":  {"405 may be another account's bucket", "website", "!405 MethodNotAllowed", "Bucket.WebsiteConfiguration logs: 405 MethodNotAllowed: no: the bucket belongs to another account"},
-		"expired":      {"credentials expired in the middle", "logging", "!400 ExpiredToken", "Bucket.LoggingConfiguration logs: 400 ExpiredToken: no: the credentials have expired"},
-		"region":       {"a region that must be opted in to", "tagging", "!400 IllegalLocationConstraintException", "Bucket logs: 400 IllegalLocationConstraintException: no: the bucket is in another region"},
-		"busy":         {"the server stays busy", "encryption", "!503 SlowDown", "Bucket.BucketEncryption logs: 503 SlowDown: no: the server asks to slow down"},
+		"not allowed":  {"405 may be another account's bucket", "website", "!405 MethodNotAllowed", "Bucket.WebsiteConfiguration logs: 405 MethodNotAllowed: no; the bucket belongs to another account"},
+		"expired":      {"credentials expired in the middle", "logging", "!400 ExpiredToken", "Bucket.LoggingConfiguration logs: 400 ExpiredToken: no; the credentials have expired"},
+		"region":       {"a region that must be opted in to", "tagging", "!400 IllegalLocationConstraintException", "Bucket logs: 400 IllegalLocationConstraintException: no; the bucket is in another region"},
+		"busy":         {"the server stays busy", "encryption", "!503 SlowDown", "Bucket.BucketEncryption logs: 503 SlowDown: no; the server asks to slow down"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestNotImplemented(t *testing.T) {
 	}
 	want := []model.Coverage{
 		{Source: "aws", Kind: normalize.Accelerate, Skipped: true, Reason: "the server does not support it: 501 NotImplemented"},
-		{Source: "aws", Kind: normalize.BucketPolicy, Reason: "403 AccessDenied: no: grant s3:GetBucketPolicy"},
+		{Source: "aws", Kind: normalize.BucketPolicy, Reason: "403 AccessDenied: no; grant s3:GetBucketPolicy"},
 	}
 	if diff := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got.Coverage), func(c model.Coverage) bool { return c.Complete })); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)

@@ -112,6 +112,11 @@ func TestPolicies(t *testing.T) {
 		{"all but one", `{"Statement":[{"Effect":"Allow","NotPrincipal":{"AWS":"1"}}]}`, true, false},
 		{"administrator", `{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":"*"}]}`, false, true},
 		{"administrator in the encoding of URLs", `%7B%22Statement%22%3A%5B%7B%22Effect%22%3A%22Allow%22%2C%22Action%22%3A%22%2A%3A%2A%22%2C%22Resource%22%3A%5B%22%2A%22%5D%7D%5D%7D`, false, true},
+		{"every right to grant oneself rights", `{"Statement":[{"Effect":"Allow","Action":["s3:GetObject","IAM:*"],"Resource":"*"}]}`, false, true},
+		{"every action but one", `{"Statement":[{"Effect":"Allow","NotAction":"s3:DeleteBucket","Resource":"*"}]}`, false, true},
+		{"every action but those of IAM", `{"Statement":[{"Effect":"Allow","NotAction":["iam:*","account:*"],"Resource":"*"}]}`, false, false},
+		{"every resource but one", `{"Statement":[{"Effect":"Allow","Action":"*","NotResource":"arn:aws:s3:::a"}]}`, false, true},
+		{"a right of IAM on one role", `{"Statement":[{"Effect":"Allow","Action":"iam:*","Resource":"arn:aws:iam::1:role/a"}]}`, false, false},
 		{"one service", `{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, false, false},
 		{"no document", `x`, false, false},
 	} {
@@ -121,6 +126,26 @@ func TestPolicies(t *testing.T) {
 		}
 		if got := allowsEverything(statements); got != test.administrator {
 			t.Errorf("%s: allowsEverything() = %t", test.reason, got)
+		}
+	}
+}
+
+// TestForeign reads from the policies of roles whether others than the account can assume them.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for principal, want := range map[string]bool{
+		`{"AWS":"arn:aws:iam::999988887777:root"}`:                                            true,
+		`{"AWS":["arn:aws:iam::123456789012:root","999988887777"]}`:                           true,
+		`{"Federated":"arn:aws:iam::123456789012:oidc-provider/token.actions.example.org"}`:   true,
+		`{"Service":"ec2.amazonaws.com"}`:                                                     false,
+		`{"AWS":["arn:aws:iam::123456789012:role/a","123456789012","AROAAAAAAAAAAAAAAAAAA"]}`: false,
+	} {
+		role, err := decode.JSON([]byte(`{"Arn":"arn:aws:iam::123456789012:role/partner","AssumeRolePolicyDocument":{"Statement":{"Effect":"Allow","Principal":` + principal + `}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := foreign().Read(nil, role).Text() == "true"; got != want {
+			t.Errorf("%s: foreign: %t, want %t", principal, got, want)
 		}
 	}
 }

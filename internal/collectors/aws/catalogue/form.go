@@ -116,11 +116,50 @@ func isAnyone(principal model.Value) bool {
 	return hasText(principal, "*")
 }
 
-// allowsEverything reports whether a statement allows every action on every resource.
+// allowsEverything reports whether a statement allows every action on every resource, or every action of
+// IAM, with which one grants oneself the others. An exception makes it no less.
 func allowsEverything(statements []model.Value) bool {
+	all := []string{"*", "*:*", "iam:*"}
+	hasAny := func(v model.Value) bool {
+		return slices.ContainsFunc(listOf(v), func(item model.Value) bool { return slices.Contains(all, strings.ToLower(item.Str())) })
+	}
 	return slices.ContainsFunc(statements, func(s model.Value) bool {
-		return s.At("Effect").Str() == "Allow" && (hasText(s.At("Action"), "*") || hasText(s.At("Action"), "*:*")) && hasText(s.At("Resource"), "*")
+		without, others := s.Get("NotAction")
+		_, elsewhere := s.Get("NotResource")
+		return s.At("Effect").Str() == "Allow" && (others && !hasAny(without) || hasAny(s.At("Action"))) && (elsewhere || hasText(s.At("Resource"), "*"))
 	})
+}
+
+// foreign is the form of the policy of a role: whether it lets principals of another account, or users of
+// an identity provider, assume the role. The account of the role is that of its ARN.
+func foreign() table.Form {
+	form := whether(nil)
+	form.Read = func(_ *table.Context, role model.Value) model.Value {
+		own := accountOf(role.At("Arn").Str())
+		if slices.ContainsFunc(statementsOf(role.At("AssumeRolePolicyDocument")), func(s model.Value) bool {
+			_, federated := s.At("Principal").Get("Federated")
+			return s.At("Effect").Str() == "Allow" && (federated || slices.ContainsFunc(listOf(s.At("Principal", "AWS")), func(p model.Value) bool {
+				account := accountOf(p.Str())
+				return account != "" && account != own
+			}))
+		}) {
+			return model.BoolOf(true)
+		}
+		return model.Value{}
+	}
+	return form
+}
+
+// accountOf returns the account of a principal: that of its ARN, or its number alone. It is "" for the ID of
+// a deleted one.
+func accountOf(principal string) string {
+	if parts := strings.SplitN(principal, ":", 6); len(parts) == 6 {
+		return parts[4]
+	}
+	if len(principal) == 12 && strings.Trim(principal, "0123456789") == "" {
+		return principal
+	}
+	return ""
 }
 
 func hasText(v model.Value, text string) bool {

@@ -79,11 +79,12 @@ func principals() []*Kind {
 		},
 		{
 			Name: "IAM::Role", Rows: "RoleDetailList", ID: "{RoleName}", Created: "CreateDate", Tags: "Tags",
-			Fields:     table.Join(text().Of("RoleName>name Path>path Arn>arn"), public().Of("AssumeRolePolicyDocument>public")),
+			Fields:     table.Join(text().Of("RoleName>name Path>path Arn>arn"), public().Of("AssumeRolePolicyDocument>public"), foreign().Of(wholeRow+">foreign")),
 			Identities: [][2]string{{"arn", "{Arn}"}}, Usual: reservedPaths("Path"), Exposed: table.Exposed(model.ExposesAccess, ""),
 			Rules: slices.Concat(
 				rate(model.Critical, "everyone can assume the role", "assume_role_policy", table.Is("public", "true")),
-				table.Rate(model.High, "it decides who can assume the role", "assume_role_policy", nil)),
+				table.Rate(model.High, "it decides who can assume the role", "assume_role_policy", nil),
+				table.Rate(model.High, "others than this account can assume the role", "", table.Unmanaged(), table.Is("foreign", "true"))),
 		},
 		{
 			Name: "IAM::InstanceProfile", Rows: "RoleDetailList.InstanceProfileList", ID: "{InstanceProfileName}", Created: "CreateDate", Fields: text().Of("^.RoleName>role Arn>arn"),

@@ -65,8 +65,11 @@ func lookUp(name string, row model.Value, env map[string]string) string {
 }
 
 // at returns the value at a path of names separated by dots. Of a list it takes the first
-// element, or of a list of keys and values the value of a key.
+// element, or of a list of keys and values the value of a key. The path wholeRow leads to v itself.
 func at(v model.Value, path string) model.Value {
+	if path == wholeRow {
+		return v
+	}
 	for name := range strings.SplitSeq(path, ".") {
 		if items := v.Items(); len(items) > 0 {
 			v = items[0]
@@ -80,6 +83,9 @@ func at(v model.Value, path string) model.Value {
 	}
 	return v
 }
+
+// wholeRow is the path of a row itself, for a form that reads several of its values.
+const wholeRow = "."
 
 // parentRow is the name under which a row has the row that it is in.
 const parentRow = "^"
