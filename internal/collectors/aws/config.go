@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -113,7 +114,20 @@ func (c Config) checkNames() error {
 	if c.Account != "" && (len(c.Account) != 12 || strings.Trim(c.Account, "0123456789") != "") {
 		return errors.New("setting account is not an account number: want twelve digits in quotes")
 	}
-	return collectors.CheckPatterns(c.ExcludeKinds, "AWS::S3::Bucket.Accelerate*")
+	return cmp.Or(collectors.CheckPatterns(c.ExcludeKinds, "AWS::S3::Bucket.Accelerate*"), c.checkExcluded())
+}
+
+// checkExcluded returns an error if a pattern matches no kind: what it should leave out would be read.
+func (c Config) checkExcluded() error {
+	known := catalogue.Schemas(c.further()...)
+	maps.Copy(known, normalize.Schemas())
+	for _, pattern := range c.ExcludeKinds {
+		matches := func(kind string) bool { return collectors.Excludes([]string{pattern}, kind) }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(known)), matches) {
+			return fmt.Errorf("setting exclude_kinds: %q matches no kind: docs/aws.md lists them", pattern)
+		}
+	}
+	return nil
 }
 
 func (c Config) checkRole() error {
@@ -140,6 +154,12 @@ func (c Config) checkScope() error {
 		if !slices.Contains(known, service) {
 			return fmt.Errorf("setting services: %q is not one of %s", service, strings.Join(known, ", "))
 		}
+	}
+	switch {
+	case c.MaxKeyAge != 0 && !c.reads("iam"):
+		return errors.New("setting max_key_age needs the access keys: add iam to services")
+	case c.Shares && !c.reads("ec2"):
+		return errors.New("setting shares needs the snapshots and images: add ec2 to services")
 	}
 	return nil
 }

@@ -144,6 +144,28 @@ func TestEvents(t *testing.T) {
 			[]string{"edited EC2::VPC vpc-1 tags.team,tags,tags_all.team,tags_all bob exact"},
 		},
 		{
+			"tags of other services: a list, a map, keys alone, and several resources",
+			[]string{
+				event(1, "bob", "sns", "TagResource", `{"resourceArn":"arn:t","tags":[{"key":"team","value":"a"}]}`, none, ""),
+				event(2, "bob", "sqs", "TagQueue", `{"queueUrl":"https://sqs/123456789012/q","tags":{"team":"a"}}`, none, ""),
+				event(3, "bob", "sqs", "UntagQueue", `{"queueUrl":"https://sqs/123456789012/q","tagKeys":["team"]}`, none, ""),
+				event(4, "bob", "kms", "TagResource", `{"keyId":"k","tags":[{"tagKey":"team","tagValue":"a"}]}`, none, ""),
+				event(5, "bob", "route53", "ChangeTagsForResource", `{"resourceType":"healthcheck","resourceId":"Z1","addTags":[{"key":"team"}]}`, none, ""),
+				event(6, "bob", "route53", "ChangeTagsForResource", `{"resourceType":"hostedzone","resourceId":"Z1","addTags":[{"key":"team"}]}`, none, ""),
+				event(7, "bob", "rds", "AddTagsToResource", `{"resourceName":"arn:d","tags":[{"key":"team"}]}`, none, ""),
+				event(8, "bob", "sns", "TagResource", `{"resourceArn":"arn:u","tags":[]}`, none, ""),
+			},
+			[]string{
+				"edited KMS::Key k tags.team,tags_all.team bob exact",
+				"edited RDS::DBCluster arn:d tags.team,tags_all.team bob exact",
+				"edited RDS::DBInstance arn:d tags.team,tags_all.team bob exact",
+				"edited Route53::HostedZone Z1 tags.team,tags_all.team bob exact",
+				"edited SNS::Topic arn:t tags.team,tags_all.team bob exact",
+				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q tags.team,tags_all.team bob exact",
+				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q tags.team,tags_all.team bob exact",
+			},
+		},
+		{
 			"what replaces a whole created it if it was not there: after a deletion that is certain",
 			[]string{
 				event(1, "bob", "s3", "PutBucketPolicy", `{"bucketName":"b"}`, none, ""),

@@ -175,7 +175,12 @@ func (x *expansion) fields(names string) []string {
 		switch parent, each := strings.CutSuffix(field, ".*"); {
 		case each:
 			for _, v := range found {
-				all = append(all, keyPath(parent, v.Text()))
+				if v.Kind() != model.Map {
+					all = append(all, keyPath(parent, v.Text()))
+				}
+				for _, f := range v.Fields() {
+					all = append(all, keyPath(parent, f.Name))
+				}
 			}
 		case want == "" && len(found) > 0, want != "" && len(found) == 1 && found[0].Text() == want:
 			all = append(all, field)

@@ -204,3 +204,42 @@ func watchingEvents() map[string]map[string][]effect {
 		},
 	}
 }
+
+// tagEvents returns the operations that set and remove tags, other than those of EC2, IAM and S3. Most record a list
+// of keys and values, and some a map.
+func tagEvents() map[string]map[string][]effect {
+	const list, keys, mapped = "tags.key", "tagKeys", "tags"
+	tags := func(kind, id, of string) effect { return edited(kind, id, of+">tags.* "+of+">tags_all.*") }
+	both := func(kind, id, of string) map[string][]effect {
+		return map[string][]effect{"TagResource": {tags(kind, id, of)}, "UntagResource": {tags(kind, id, keys)}}
+	}
+	each := func(id, of string, kinds ...string) (all []effect) {
+		for _, kind := range kinds {
+			all = append(all, tags(kind, id, of))
+		}
+		return all
+	}
+	const queue = "arn:{$partition}:sqs:{$region}:{$account}:{queueUrl@name}"
+	const function = "arn:{$partition}:lambda:{$region}:{$account}:function:{resource@function}"
+	const group = "arn:{$partition}:logs:{$region}:{$account}:log-group:{logGroupName}"
+	const zone = "{resourceId@name}"
+	balancing := []string{"ElasticLoadBalancingV2::LoadBalancer", "ElasticLoadBalancingV2::Listener", "ElasticLoadBalancingV2::TargetGroup"}
+	databases := []string{"RDS::DBInstance", "RDS::DBCluster"}
+	return map[string]map[string][]effect{
+		"sqs":                  {"TagQueue": {tags("SQS::Queue", queue, mapped)}, "UntagQueue": {tags("SQS::Queue", queue, keys)}},
+		"sns":                  both("SNS::Topic", "{resourceArn}", list),
+		"lambda":               {"TagResource20170331v2": {tags("Lambda::Function", function, mapped)}, "UntagResource20170331v2": {tags("Lambda::Function", function, keys)}},
+		"dynamodb":             both("DynamoDB::Table", "{resourceArn}", list),
+		"ecr":                  both("ECR::Repository", "{resourceArn}", list),
+		"eks":                  both("EKS::Cluster", "{resourceArn}", mapped),
+		"kms":                  both("KMS::Key", "{keyId@name}", "tags.tagKey"),
+		"secretsmanager":       both("SecretsManager::Secret", "{<arn|secretId@arn}", list),
+		"logs":                 merge(both("Logs::LogGroup", "{resourceArn}", mapped), map[string][]effect{"TagLogGroup": {tags("Logs::LogGroup", group, mapped)}, "UntagLogGroup": {tags("Logs::LogGroup", group, "tags")}}),
+		"cloudtrail":           {"AddTags": {tags("CloudTrail::Trail", "{resourceId}", "tagsList.key")}, "RemoveTags": {tags("CloudTrail::Trail", "{resourceId}", "tagsList.key")}},
+		"elasticloadbalancing": {"AddTags": each("{resourceArns}", list, balancing...), "RemoveTags": each("{resourceArns}", keys, balancing...)},
+		"rds":                  {"AddTagsToResource": each("{resourceName}", list, databases...), "RemoveTagsFromResource": each("{resourceName}", keys, databases...)},
+		"route53": {"ChangeTagsForResource": {
+			edited("Route53::HostedZone", zone, "addTags.key>tags.* addTags.key>tags_all.* removeTagKeys>tags.* removeTagKeys>tags_all.*").if_("resourceType=hostedzone"),
+		}},
+	}
+}

@@ -21,7 +21,7 @@ type effect struct {
 	id string
 	// fields are the changed fields, separated by blanks. "path>field" counts if the path
 	// leads to a value, and "path=text>field" if it leads to that text. "path>tags.*" has a
-	// field for each text there.
+	// field for each text there, and for each key of a map.
 	fields string
 	// when are conditions "path=text", separated by blanks, that the event must fulfill.
 	when string
@@ -54,7 +54,7 @@ type operation struct{ service, name string }
 func table() map[operation][]effect {
 	all := map[operation][]effect{}
 	for _, service := range []map[string]map[string][]effect{
-		ec2Events(), iamEvents(), storageEvents(), messagingEvents(), computeEvents(), dataEvents(), keyEvents(), watchingEvents(),
+		ec2Events(), iamEvents(), storageEvents(), messagingEvents(), computeEvents(), dataEvents(), keyEvents(), watchingEvents(), tagEvents(),
 	} {
 		for name, operations := range service {
 			for op, effects := range operations {
