@@ -321,9 +321,6 @@ func TestCheckScope(t *testing.T) {
 		{"a type of the catalogue", func(c *Config) { c.CloudControl = []string{"AWS::EC2::VPC"} }, "AWS::EC2::VPC is read without it"},
 		{"a type of a bucket", func(c *Config) { c.CloudControl = []string{"AWS::S3::Bucket"} }, "AWS::S3::Bucket is read without it"},
 		{"a pattern of no kind", func(c *Config) { c.ExcludeKinds = []string{"AWS::ECS::*", "AWS::Lamda::Url"} }, `"AWS::Lamda::Url" matches no kind`},
-		{"ages without keys", func(c *Config) { c.Services, c.MaxKeyAge = []string{"ec2"}, 90*24*time.Hour }, "add iam to services"},
-		{"ages of a store", func(c *Config) { c.Endpoint, c.MaxKeyAge = "https://s3.example.org", 90*24*time.Hour }, "add iam to services"},
-		{"shares without snapshots", func(c *Config) { c.Services, c.Shares = []string{"s3"}, true }, "add ec2 to services"},
 		{"no role", func(c *Config) { c.AssumeRole = "driftd" }, "setting assume_role is not a role"},
 	} {
 		c := Defaults()
