@@ -1,4 +1,4 @@
-// Package atomicfile writes files as a whole or not at all.
+// Package atomicfile writes files atomically.
 package atomicfile
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/smithy-go/logging"
 )
 
-// Options are the settings that replace what the SDK finds in the environment, in the files
-// below ~/.aws and in the role of the instance. An empty field replaces nothing.
+// Options are settings that override those from the environment, from the files below ~/.aws and from the
+// role of the instance. An empty field overrides nothing.
 type Options struct {
 	Region string
 	// Profile is the name of a profile in the two files.
@@ -22,9 +22,9 @@ type Options struct {
 	Endpoint string
 }
 
-// Load returns the configuration for o. It reads files, and sends no request to a service. The
-// SDK logs nothing. If no region is configured, Region is the one that compatible services
-// expect if there is an endpoint, and "" otherwise.
+// Load returns the configuration for o. It reads files, and sends no requests. The SDK does not log. If no
+// region is configured, Region is the default of compatible services if there is an endpoint, and ""
+// otherwise.
 func Load(ctx context.Context, o Options) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	for _, option := range []struct {

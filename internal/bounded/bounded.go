@@ -1,4 +1,4 @@
-// Package bounded reads files and streams that may be larger than what is to be read.
+// Package bounded reads files and streams up to a maximum size.
 package bounded
 
 import (

@@ -10,9 +10,8 @@ import (
 // ErrNotRegular is returned for a folder, a named pipe, a device or a socket.
 var ErrNotRegular = errors.New("not a regular file")
 
-// OpenRegular is like os.OpenFile, and never waits: it returns a *fs.PathError with ErrNotRegular for
-// everything but a regular file. Opening a named pipe would wait for its other end, and reading a device
-// may have no end. It follows symbolic links, unless flag has syscall.O_NOFOLLOW.
+// OpenRegular is like os.OpenFile, but never blocks: it returns a *fs.PathError with ErrNotRegular for
+// everything but a regular file. It follows symbolic links, unless flag contains syscall.O_NOFOLLOW.
 func OpenRegular(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	// Opening a device may change it, such as rewind a tape.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {

@@ -1,8 +1,7 @@
-// Package box runs work on foreign input in a process of its own, which can neither
-// read files, reach the network, nor start programs, and which is ended when it takes
-// too much time or memory. The process is driftd's own program. It requests the files
-// that a job reads from the parent, one by one. docs/security.md lists what each kernel
-// enforces; decision 35 gives the reasons for this design.
+// Package box runs work on untrusted input in a separate process, which cannot read files, use the network,
+// or start programs, and which is killed if it exceeds its time or memory limit. The process runs driftd's
+// own program. It requests the files that a job reads from the parent, one by one. docs/security.md lists
+// the restrictions that each kernel enforces; decision 35 gives the reasons for this design.
 package box
 
 import (
@@ -21,25 +20,25 @@ import (
 // Verb is the argument that starts a program as a box. The program must then call Serve.
 const Verb = "box"
 
-// Limits bound a box.
+// Limits are the limits of a box.
 type Limits struct {
-	// Memory bounds what the process allocates, in bytes, beyond what the program itself
-	// needs.
+	// Memory is the maximum memory that the process allocates, in bytes, in addition to that of the program
+	// itself.
 	Memory int64
-	// File bounds each file that a job reads, in bytes.
+	// File is the maximum size of each file that a job reads, in bytes.
 	File int64
 	// Program is the absolute path of the program that serves the jobs; "" is driftd's own.
 	// It must call Serve when its only argument is Verb.
 	Program string
-	// Network lets the process reach the network, start programs and write to a
-	// temporary folder. It reads the system's own files only.
+	// Network allows the process to use the network, to start programs, and to write to a temporary folder.
+	// It can read only files of the system.
 	Network bool
 }
 
 // maxResult bounds what a box returns from one job, in bytes.
 const maxResult = 64 << 20
 
-// Why a box was ended.
+// The reasons why a box was stopped.
 var (
 	ErrMemory = errors.New("needs more memory than it may take")
 	ErrResult = fmt.Errorf("makes more than %d MiB", maxResult>>20)
@@ -55,10 +54,10 @@ type Box struct {
 	process *process
 }
 
-// Do runs a job of Serve in the box with args, and stores its result in reply, a pointer.
-// The job can read the given files. It is ended, and its process killed, after half of the
-// time that ctx has left when the job begins, so that there is time for other jobs. An
-// error of the job itself has the text of that error and wraps nothing.
+// Do runs a job of Serve in the box with args, and stores its result in reply, which must be a pointer. The
+// job can read files. If it takes longer than half of the time that ctx has left when the job begins, its
+// process is killed, so that there is time for other jobs. An error of the job has the text of the original
+// error and wraps nothing.
 func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) error {
 	request := request{Job: job}
 	var err error
@@ -113,10 +112,10 @@ func withinHalf(ctx context.Context) (_ context.Context, limit time.Duration, ca
 	return ctx, limit, cancel
 }
 
-// Limits returns what the box was opened with.
+// Limits returns the limits of the box.
 func (b *Box) Limits() Limits { return b.limits }
 
-// Close ends the process. The box may be used again.
+// Close stops the process. The box may be used again.
 func (b *Box) Close() error {
 	if b.process == nil {
 		return nil

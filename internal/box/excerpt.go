@@ -36,8 +36,8 @@ func (e *excerpt) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// String returns what was kept. Where something is missing, whole lines are missing: half
-// a line could be half a secret.
+// String returns the text that was kept. It omits whole lines only, because a part of a line could be a
+// part of a secret.
 func (e *excerpt) String() string {
 	tail := e.tail
 	if keep := e.limit - e.limit/2; len(tail) > keep {

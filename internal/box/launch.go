@@ -13,34 +13,34 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Launch describes how to run a program that is not driftd's own, such as terraform, whose
-// configuration decides what it does. driftd's own program is started in its place: as a
-// guard that ends everything that the program started, also what left its process group.
-// The guard starts the program sealed.
+// A Launch describes how to run a program other than driftd's own, such as terraform, whose configuration
+// determines its actions. Instead of the program, driftd's own program is started as a guard. The guard
+// starts the program in a sandbox, and kills all processes that it started, including those that left its
+// process group.
 type Launch struct {
-	// Program is the absolute path of what is run.
+	// Program is the absolute path of the program.
 	Program string `json:"program"`
-	// Open runs the program without a seal: with all files, signals and sockets.
+	// Open runs the program without a sandbox.
 	Open bool `json:"open,omitempty"`
-	// Read are files and folders that may be read and run, Write folders that may be
-	// written to, too. Those that do not exist are left out. The system's own are always
-	// readable. Nothing else is, where the kernel has landlock.
+	// Read are files and folders that the program may read and execute. Write are folders to which it may
+	// also write. Those that do not exist are ignored. Those of the system are always readable. If the
+	// kernel supports Landlock, all others are not accessible.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
-	// Memory bounds what all processes of the program hold together, in bytes; 0 for no
-	// bound. MemorySetting is the name of that setting, for the message.
+	// Memory is the maximum memory of all processes of the program together, in bytes; 0 means no limit.
+	// MemorySetting is the name of the setting, for messages.
 	Memory        int64  `json:"memory,omitempty"`
 	MemorySetting string `json:"memory_setting,omitempty"`
-	// Output bounds what the program prints, in bytes: it is ended when it prints more.
-	// Lines of more than Line bytes are left out. 0 for no bound.
+	// Output is the maximum size of the program's output, in bytes, after which it is killed. Lines of more
+	// than Line bytes are omitted. 0 means no limit.
 	Output int64 `json:"output,omitempty"`
 	Line   int   `json:"line,omitempty"`
-	// Grace is how long the program has after it was interrupted.
+	// Grace is the time that the program has to stop after an interrupt.
 	Grace time.Duration `json:"grace,omitempty"`
 	// Version is printed for the arguments "version -json", in the form of Terraform's
 	// own; if it is "", the program answers.
 	Version string `json:"version,omitempty"`
-	// Inner is set in the process that the guard starts.
+	// Inner reports whether the process is the one that the guard starts.
 	Inner bool `json:"inner,omitempty"`
 }
 
@@ -53,8 +53,8 @@ const launchVariable = "DRIFTD_LAUNCH"
 // effect on the guard.
 const passed = "DRIFTD_ENV_"
 
-// Start returns the program that stands for l.Program, and its environment, for which env
-// is that of l.Program. Its arguments and standard input are those of l.Program.
+// Start returns the path and the environment of the guard that must be started instead of l.Program. env is
+// the environment for l.Program. The arguments and the standard input are passed on to l.Program.
 func (l Launch) Start(env []string) (path string, environment []string, err error) {
 	if os.Getenv(launchVariable) != "" {
 		return "", nil, errors.New("this program is started as a guard and does not call Guard")

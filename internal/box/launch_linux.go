@@ -175,8 +175,8 @@ func childrenOfSelf() []int {
 	return pids
 }
 
-// Descends reports whether a process descends from this one, or may. The processes of a
-// guarded program descend from this process while the guard exists.
+// Descends reports whether a process is, or may be, a descendant of this process. The processes of a
+// guarded program are descendants while the guard exists.
 func Descends(pid int) bool {
 	own := os.Getpid()
 	for pid != own {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Pool starts boxes, and bounds how many jobs run at once.
+// A Pool starts boxes, and limits the number of jobs that run concurrently.
 type Pool struct {
 	slots chan struct{}
 
@@ -18,10 +18,10 @@ type Pool struct {
 // maxJobs is how many jobs run at once: each may take its limit of memory.
 const maxJobs = 4
 
-// NewPool returns a pool.
+// NewPool returns a Pool.
 func NewPool() *Pool { return &Pool{slots: make(chan struct{}, maxJobs)} }
 
-// Open returns a box. The caller closes it.
+// Open returns a box with the given limits. The caller must close it.
 func (p *Pool) Open(l Limits) *Box { return &Box{pool: p, limits: l} }
 
 // enter waits for a free slot.
@@ -38,8 +38,7 @@ func (p *Pool) enter(ctx context.Context) (leave func(), err error) {
 type Report struct {
 	// Seals are the protections in force: "memory limit", "landlock 7", "seccomp".
 	Seals []string `json:"seals"`
-	// Lacks are the protections that the kernel does not offer, each with the reason;
-	// never null.
+	// Lacks are the protections that the kernel does not support, each with the reason. It is never nil.
 	Lacks []string `json:"lacks"`
 }
 
@@ -65,5 +64,5 @@ func (p *Pool) Probe() (*Report, error) {
 	return p.Report(), process.end()
 }
 
-// Report returns the report of the last box without a network; nil before the first one.
+// Report returns the report of the last box without a network, or nil before the first one.
 func (p *Pool) Report() *Report { return p.report.Load() }

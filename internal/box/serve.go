@@ -48,10 +48,9 @@ const (
 	maxStack = 64 << 20
 )
 
-// Serve seals the process that calls it, for good, and runs the jobs that the parent
-// requests until in ends. It must be called before anything else that could keep a file
-// or a connection open. It returns an error if the process cannot be sealed, or if a
-// message cannot be read or written.
+// Serve irrevocably restricts the calling process, and runs the jobs that the parent requests until in
+// ends. It must be called before any code that could keep a file or a connection open. It returns an error
+// if the process cannot be restricted, or if a message cannot be read or written.
 func Serve(in io.Reader, out io.Writer, jobs map[string]Job) error {
 	s := &server{in: gob.NewDecoder(in), out: gob.NewEncoder(out)}
 	var settings setup

@@ -20,12 +20,13 @@ import (
 
 // An Exceeded reports that a look needs more memory than it may have.
 type Exceeded struct {
-	// Limit is in bytes: that of the look, or with Shared that of all looks together.
+	// Limit is the limit that was exceeded, in bytes: that of the read or, if Shared is set, that of all
+	// reads together.
 	Limit  int64
 	Shared bool
 }
 
-// Error returns which limit was exceeded, and the setting that raises it.
+// Error returns the limit that was exceeded, and the setting that raises it.
 func (e *Exceeded) Error() string {
 	if e.Shared {
 		return fmt.Sprintf("it needs the largest part of what all sources and declarations together need, which is more than %s of memory: read less of it, or raise max_memory at the top of the configuration", humanize.IBytes(uint64(e.Limit)))
@@ -49,12 +50,12 @@ type Total struct {
 // preferenceWait is how long a look waits to be tried again, while another one is.
 const preferenceWait = time.Minute
 
-// NewTotal returns a Total of a number of bytes.
+// NewTotal returns a Total with a limit in bytes.
 func NewTotal(limit int64) *Total {
 	return &Total{limit: limit, preference: semaphore.NewWeighted(1), running: map[*look]bool{}, kept: map[string]int64{}}
 }
 
-// Keep notes how much the result of the last look of a name takes while it is kept.
+// Keep records the memory of the retained result of the last read with the given name, in bytes.
 func (t *Total) Keep(name string, bytes int64) {
 	if t == nil {
 		return
@@ -96,7 +97,7 @@ type scope struct {
 	limit int64
 }
 
-// Scope returns a context in which looks may take up to limit bytes each.
+// Scope returns a context for reads that use at most limit bytes each.
 func (t *Total) Scope(ctx context.Context, limit int64) context.Context {
 	if t == nil || limit <= 0 {
 		return ctx
@@ -104,8 +105,7 @@ func (t *Total) Scope(ctx context.Context, limit int64) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope{t, limit})
 }
 
-// Fits reports with an *Exceeded that what is kept between looks in the scope of ctx is
-// larger than a look may be.
+// Fits returns an *Exceeded if the result of a read is larger than the limit of the scope of ctx.
 func Fits(ctx context.Context, bytes int64) error {
 	if s, ok := ctx.Value(scopeKey{}).(scope); ok && bytes > s.limit {
 		return &Exceeded{Limit: s.limit}
@@ -113,7 +113,8 @@ func Fits(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// Limit returns how many bytes a look in the scope of ctx may take, or most without a scope.
+// Limit returns the maximum memory of a read in the scope of ctx, in bytes. It returns most if ctx has no
+// scope.
 func Limit(ctx context.Context, most int64) int64 {
 	if s, ok := ctx.Value(scopeKey{}).(scope); ok {
 		return min(s.limit, most)

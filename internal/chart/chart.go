@@ -1,6 +1,6 @@
-// Package chart has the request and the result of rendering a Helm chart. The program that
-// renders is not driftd's own, because Helm's libraries would add a third to its size and
-// double the time of its start: see decision 53.
+// Package chart defines the request and the result of rendering a Helm chart. A separate program renders
+// charts, because Helm's libraries would enlarge driftd's own program by a third and double its startup
+// time: see decision 53.
 package chart
 
 import (
@@ -33,11 +33,12 @@ type IndexArgs struct {
 type Index struct {
 	// Charts has the versions of each chart by its name.
 	Charts map[string][]Entry
-	// Problem is why there is no index; "" if there is one.
+	// Problem is the reason why there is no index, or "" if there is one.
 	Problem string
 }
 
-// Find returns a version of a chart. The letter v before it counts only if there is one with it and one without it.
+// Find returns a version of a chart. The prefix v of a version is ignored, unless there is one with it and
+// one without it.
 func (i *Index) Find(name, version string) (found Entry, ok bool) {
 	for _, e := range i.Charts[name] {
 		if e.Version == version {
@@ -75,8 +76,8 @@ type Args struct {
 	IgnoreMissing bool
 	// Values are the values of the user. Later ones take precedence.
 	Values []Values
-	// Release and Namespace are those of the release. Upgrades is set if Helm installs and upgrades it: helm
-	// template always renders a first installation.
+	// Release and Namespace are the name and the namespace of the release. Upgrades reports whether Helm
+	// installs and upgrades it; helm template always renders a first installation.
 	Release, Namespace string
 	Upgrades           bool
 	// KubeVersion is the version of the cluster, and APIVersions are API versions that it has in
@@ -97,7 +98,7 @@ type Values struct {
 	File string
 	// Set is a value in the form of helm --set, and SetString one in that of helm --set-string.
 	Set, SetString string
-	// Name is where Set or SetString is written, for messages.
+	// Name is the place where Set or SetString is written, for messages.
 	Name string
 }
 
@@ -108,8 +109,8 @@ type Rendered struct {
 	Renderings []Rendering
 	// Given are the values that the user gave, in JSON: those of Args.Values.
 	Given []byte
-	// Problem is why the chart cannot be rendered; "" if it was. It contains no value of the
-	// chart or of a file of values.
+	// Problem is the reason why the chart cannot be rendered, or "" if it was rendered. It contains no
+	// values of the chart or of a value file.
 	Problem string
 	// Asked are the API versions that templates ask for, and of which it is unknown whether the
 	// cluster has them, sorted.
@@ -151,8 +152,8 @@ type Document struct {
 	Text string
 }
 
-// Find returns the path of Program: in the folder of the running program, or in one of the
-// environment's PATH; "" if it is not installed.
+// Find returns the path of Program, in the folder of the running program or in a folder of PATH. It returns
+// "" if it is not installed.
 func Find() string {
 	const executable = 0o111
 	if own, err := os.Executable(); err == nil {

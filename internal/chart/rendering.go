@@ -18,7 +18,7 @@ type Rendering struct {
 	Calls []string
 }
 
-// Files returns the outputs of the templates in renderings, of which there is one.
+// Files returns the outputs of the templates in the renderings. all must not be empty.
 func Files(all []Rendering) []File {
 	var files []File
 	first, others := all[0], all[1:]

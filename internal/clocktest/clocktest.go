@@ -1,5 +1,5 @@
-// Package clocktest is a clock whose wall clock can be set while time passes, as NTP or
-// an administrator does it. Only tests import it.
+// Package clocktest provides a clock for tests, whose wall clock can be changed while time passes, as NTP
+// or an administrator would do.
 package clocktest
 
 import (
@@ -19,10 +19,10 @@ type Clock struct {
 	passed      time.Duration
 }
 
-// New returns a clock that shows a time.
+// New returns a Clock whose wall clock shows the given time.
 func New(at time.Time) *Clock { return &Clock{began: time.Now(), wall: at.Round(0)} }
 
-// Now returns the time with a monotonic reading, in UTC.
+// Now returns the current time in UTC, with a monotonic reading.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,14 +30,14 @@ func (c *Clock) Now() time.Time {
 	return withMonotonic(c.wall.Add(monotonic), monotonic)
 }
 
-// Advance lets time pass.
+// Advance advances the wall clock and the monotonic clock by d.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.passed += d
 }
 
-// Jump changes what the wall clock shows, while no time passes.
+// Jump changes the wall clock by d without advancing the monotonic clock.
 func (c *Clock) Jump(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

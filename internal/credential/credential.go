@@ -1,4 +1,4 @@
-// Package credential reads tokens and passwords from the files that hold them.
+// Package credential reads tokens and passwords from files.
 package credential
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/bounded"
 )
 
-// MaxSize bounds a secret file, in bytes.
+// MaxSize is the maximum size of a secret file, in bytes.
 const MaxSize = 64 << 10
 
 // Folder names the environment variable in which systemd passes the folder of
@@ -69,10 +69,9 @@ func regular(file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Read returns the secret that a file holds, without one trailing newline.
-// Path is a file's path, or the bare name of a systemd credential. An empty
-// file, one over MaxSize and what is no regular file are errors; no error
-// shows any of the content.
+// Read returns the secret in a file, without one trailing newline. path is the path of a file, or the bare
+// name of a systemd credential. Read returns an error for an empty file, a file larger than MaxSize, and a
+// name that is not a regular file. Errors do not contain the content.
 func Read(path string) (string, error) {
 	file, _ := Find(path)
 	secret, err := read(file)

@@ -1,4 +1,4 @@
-// Package faults makes the HTTP servers of tests and of the demonstration misbehave.
+// Package faults simulates faults of HTTP servers, for tests and for the demonstration.
 package faults
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A Fault answers in the place of a server, which it may still ask.
+// A Fault handles a request instead of a server. It may call the server.
 type Fault func(server http.Handler, w http.ResponseWriter, r *http.Request)
 
-// A Set holds the faults of a server. The zero Set has none. It is safe for concurrent
-// use, except for Delay, which is set before the first request.
+// A Set contains the faults of a server. The zero Set has none. It is safe for concurrent use, except that
+// Delay must be set before the first request.
 type Set struct {
-	// Delay is how long each answer takes.
+	// Delay is the time before each response.
 	Delay time.Duration
 
 	mu     sync.Mutex
@@ -30,23 +30,23 @@ type placed struct {
 	fault  Fault
 }
 
-// Break lets every request whose path begins with prefix meet a fault, until Heal. Of
-// several the last one counts.
+// Break applies a fault to every request whose path begins with prefix, until Heal is called. If several
+// faults apply, the last one takes precedence.
 func (s *Set) Break(prefix string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, placed{prefix, f})
 }
 
-// Heal ends every fault.
+// Heal removes all faults.
 func (s *Set) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil
 }
 
-// Serve answers a request for a path after Delay: by the fault of that path, or by the
-// server.
+// Serve handles a request for a path after Delay, with the fault for the path or, if there is none, with
+// the server.
 func (s *Set) Serve(server http.HandlerFunc, path string, w http.ResponseWriter, r *http.Request) {
 	f := s.of(path)
 	if s.Delay > 0 && httpclient.Wait(r.Context(), s.Delay) != nil {
@@ -71,8 +71,7 @@ func (s *Set) of(path string) Fault {
 	return last
 }
 
-// Status answers with a code and a body: a page for people if it begins with "<", and JSON
-// otherwise.
+// Status responds with a code and a body, which is HTML if it begins with "<", and JSON otherwise.
 func Status(code int, body string) Fault {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		typ := "application/json"
@@ -85,17 +84,17 @@ func Status(code int, body string) Fault {
 	}
 }
 
-// LoginPage answers with success and a page, as a proxy that wants a login.
+// LoginPage responds with status 200 and a page, like a proxy that requires a login.
 func LoginPage() Fault {
 	return Status(http.StatusOK, "<!DOCTYPE html><html><body><form action=/login>Log in</form></body></html>")
 }
 
-// BadGateway answers as a proxy does that does not reach the server.
+// BadGateway responds like a proxy that cannot reach the server.
 func BadGateway() Fault {
 	return Status(http.StatusBadGateway, "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>")
 }
 
-// Busy asks to come back after so many seconds, with a code such as 429 or 413.
+// Busy responds with a code such as 429 or 413, and the number of seconds until a retry.
 func Busy(code int, seconds string) Fault {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", seconds)
@@ -103,15 +102,15 @@ func Busy(code int, seconds string) Fault {
 	}
 }
 
-// Redirect sends elsewhere.
+// Redirect responds with a redirect to the address to.
 func Redirect(to string) Fault {
 	return func(_ http.Handler, w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, to, http.StatusFound)
 	}
 }
 
-// Hangs never answers. It returns when the client is gone, which a server notices once it
-// has read the request.
+// Hangs never responds. It returns when the client disconnects, which a server detects after it has read
+// the request.
 func Hangs() Fault {
 	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -119,7 +118,7 @@ func Hangs() Fault {
 	}
 }
 
-// Truncated answers with the first half of the body that the server writes.
+// Truncated responds with the first half of the body that the server writes.
 func Truncated() Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		whole := &keeper{ResponseWriter: w}
@@ -140,7 +139,7 @@ func (k *keeper) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Once lets a fault happen to the first request alone.
+// Once applies a fault to the first request only.
 func Once(f Fault) Fault {
 	first := make(chan struct{}, 1)
 	first <- struct{}{}
@@ -154,7 +153,7 @@ func Once(f Fault) Fault {
 	}
 }
 
-// Before calls a function each time before the server answers.
+// Before calls a function before each request that the server handles.
 func Before(do func()) Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		do()

@@ -1,4 +1,4 @@
-// Package fieldpath parses the paths of changed fields, as reports write them.
+// Package fieldpath parses the paths of changed fields in the format of reports.
 package fieldpath
 
 import (
@@ -34,7 +34,7 @@ type Step struct {
 // A Key is a key field of a list element, with its value as text.
 type Key struct{ Name, Value string }
 
-// Parse parses the path of a change; ok is false if it has an unknown form.
+// Parse parses the path of a change. ok is false if its format is unknown.
 func Parse(text string) (steps []Step, ok bool) {
 	for text != "" {
 		if text[0] == '[' {
@@ -107,8 +107,8 @@ func cutText(s string) (text, rest string, ok bool) {
 	return text, s[len(quoted):], err == nil
 }
 
-// Element returns the index of the only element of a list that a step selects; -1 if there is
-// none, or more than one.
+// Element returns the index of the only element of a list that a step selects, or -1 if there is none or
+// more than one.
 func (s *Step) Element(list model.Value) int {
 	found := -1
 	for i, item := range list.Items() {

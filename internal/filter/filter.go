@@ -15,17 +15,17 @@ import (
 	"github.com/driftd/driftd/internal/suggest"
 )
 
-// NoOwner is the value of Filter.Owners for findings that have none.
+// NoOwner is the value in Filter.Owners that selects findings without an owner.
 const NoOwner = "none"
 
 // A Filter selects findings. An empty list matches everything, of a list one value must match, and
 // all lists must match. The values of all but Severities are patterns, see model.Glob.
 type Filter struct {
 	Severities []model.Severity
-	// Kinds are kinds of findings, or the names that KindNames has for them.
+	// Kinds are kinds of findings, or their names in KindNames.
 	Kinds      []string
 	Namespaces []string
-	// Owners are owners; NoOwner is one.
+	// Owners are owners, or NoOwner.
 	Owners []string
 	// Actors match the actor of the finding, or of one of its changes; unknown is one.
 	Actors []string
@@ -44,7 +44,7 @@ func (f *Filter) patterns() [][]string {
 	return [][]string{f.Kinds, f.Namespaces, f.Owners, f.Actors, f.Resources}
 }
 
-// Check returns an error for each severity that does not exist, and for each malformed pattern.
+// Check returns an error for each severity that does not exist and each pattern that is malformed.
 func (f *Filter) Check() error {
 	words := make([]string, len(f.Severities))
 	for i, s := range f.Severities {
@@ -98,8 +98,8 @@ func checkPattern(p string) error {
 	return nil
 }
 
-// Fits returns a function that reports whether the filter selects the finding of an outline. names has
-// the kinds of the findings. The error is that a name of a kind is ambiguous.
+// Fits returns a function that reports whether the filter selects the finding of an outline. names must
+// contain the kinds of the findings. Fits returns an error if the name of a kind is ambiguous.
 func (f *Filter) Fits(names KindNames) (func(*model.Outline) bool, error) {
 	kinds, kindErr := names.patterns(f.Kinds)
 	keys, keyErr := names.keys(f.Resources)

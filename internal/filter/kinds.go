@@ -51,7 +51,8 @@ func (n KindNames) find(name string) []string {
 	return kinds
 }
 
-// One returns the kind with a name; "" if there is none. The error is that there are several.
+// One returns the kind with the given name, or "" if there is none. It returns an error if there are
+// several.
 func (n KindNames) One(name string) (string, error) {
 	switch kinds := n.find(name); len(kinds) {
 	case 0:

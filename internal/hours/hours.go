@@ -1,4 +1,4 @@
-// Package hours has parts of the day, such as quiet hours, that repeat on some days of the week.
+// Package hours represents parts of the day, such as quiet hours, that repeat on days of the week.
 package hours
 
 import (
@@ -11,11 +11,11 @@ type Window struct {
 	// From and To are durations since midnight. If To is before From, the window ends on the
 	// next day. To is 24 hours for a day as a whole.
 	From, To time.Duration
-	// Days are the days on which it begins; none means all.
+	// Days are the days on which the window begins. Empty means every day.
 	Days []time.Weekday
 }
 
-// Contains reports whether the window is open at a time, by the clock of the time's location.
+// Contains reports whether the window is open at a time, in the location of that time.
 func (w Window) Contains(at time.Time) bool {
 	if w.From == w.To {
 		return false
@@ -32,8 +32,8 @@ func (w Window) on(day time.Weekday) bool { return len(w.Days) == 0 || slices.Co
 // maxDays bounds how far End looks.
 const maxDays = 8
 
-// End returns when the window that is open at a time ends, zero if it is not open. Windows that follow each other
-// without a gap count as one, for at most eight days.
+// End returns the time at which the window that is open at a time ends, or the zero time if it is not open.
+// Windows that follow each other without a gap count as one, for at most eight days.
 func (w Window) End(at time.Time) time.Time {
 	if !w.Contains(at) {
 		return time.Time{}

@@ -36,8 +36,8 @@ type Patch struct {
 	pending                        []insertion
 }
 
-// Set adds the operations that turn the held value at a path into the wanted one. A nil value
-// stands for an absent field. Set returns why that is not possible; "" if it is.
+// Set adds the operations that replace the value held at a path by wanted. A nil value means that the field
+// is absent. Set returns the reason if this is not possible, and "" otherwise.
 func (p *Patch) Set(path string, held, wanted *model.Value) (why string) {
 	steps, ok := fieldpath.Parse(path)
 	switch {

@@ -25,17 +25,17 @@ import (
 // Access are the settings of a connection. Kubeconfig and Context, InCluster, or Server select the
 // API server. Without them, it is that of the user's kubeconfig, as with kubectl.
 type Access struct {
-	// Kubeconfig is a kubeconfig file; by default $KUBECONFIG, then ~/.kube/config.
+	// Kubeconfig is a kubeconfig file. The default is $KUBECONFIG, then ~/.kube/config.
 	Kubeconfig string `mapstructure:"kubeconfig" path:"true"`
-	// Context is a context of the kubeconfig; by default the current one.
+	// Context is a context of the kubeconfig. The default is the current one.
 	Context string `mapstructure:"context"`
 	// InCluster selects the cluster in which driftd runs, with the pod's service account.
 	InCluster bool `mapstructure:"in_cluster"`
 	// Server is the address of the API server, instead of a kubeconfig.
 	Server string `mapstructure:"server"`
-	// CAFile holds the certificate authorities for Server; by default those of the system.
+	// CAFile is a file with the certificate authorities for Server. The default are those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// TokenFile holds the token for Server, such as that of a service account.
+	// TokenFile is a file with the token for Server, such as that of a service account.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 }
 
@@ -69,11 +69,11 @@ func (a Access) Check() error {
 	return nil
 }
 
-// A Connection is a way to one API server.
+// A Connection contains the configuration of a connection to an API server.
 type Connection struct {
 	Server    *url.URL
 	Transport http.RoundTripper
-	// Expiry is when the client certificate expires; zero without one.
+	// Expiry is the time at which the client certificate expires, or zero if there is none.
 	Expiry time.Time
 }
 
@@ -181,8 +181,8 @@ func ConnectionHint(err error) string {
 	return cmp.Or(Hint(err), "run kubectl get --raw /version with the same kubeconfig for details")
 }
 
-// Hint returns the next step after a failure of the connection, its certificate or its credentials;
-// "" for another error.
+// Hint returns the next step after an error of the connection, its certificate or its credentials, or ""
+// for another error.
 func Hint(err error) string {
 	words := httpclient.Words{Server: "the API server", Address: "the server's address",
 		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",

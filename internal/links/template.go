@@ -77,8 +77,8 @@ func endOfHost(rest string) int {
 	return len(rest)
 }
 
-// Fill returns the address with values for the placeholders; "" if one of those in the template has none, or one that would lead to
-// another page. Values are escaped. The slashes in the value of Path remain.
+// Fill returns the address with the placeholders replaced by values. It returns "" if a placeholder has no
+// value, or one that would lead to another page. It escapes values, except for the slashes in that of Path.
 func (t Template) Fill(values map[string]string) string {
 	escape, done := inPath, 0
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// Package printable makes untrusted texts fit for messages, logs and tables.
+// Package printable sanitizes untrusted texts for messages, logs and tables.
 package printable
 
 import (

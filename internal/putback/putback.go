@@ -18,7 +18,8 @@ type Field struct {
 	Change *model.Change
 	// Path is its path in the resource.
 	Path string
-	// Old is the value that it has, and Wanted the one that it is to have, in the form of the source; nil for none.
+	// Old is the current value, and Wanted the new value, in the form of the source. nil means that the
+	// field is absent.
 	Old, Wanted *model.Value
 }
 

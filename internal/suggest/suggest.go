@@ -1,4 +1,4 @@
-// Package suggest suggests the word for a mistyped one.
+// Package suggest finds the valid word that is most similar to a mistyped one.
 package suggest
 
 import (

@@ -82,7 +82,7 @@ type connectionError struct{ error }
 // Unwrap returns the cause.
 func (e connectionError) Unwrap() error { return e.error }
 
-// IsUnanswered reports whether Fetch failed because a server has not answered.
+// IsUnanswered reports whether Fetch failed because a server did not respond.
 func IsUnanswered(err error) bool {
 	_, is := errors.AsType[connectionError](err)
 	return is

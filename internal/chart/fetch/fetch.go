@@ -17,7 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Settings name one version of a chart.
+// Settings identify one version of a chart and its place.
 type Settings struct {
 	// OCI is the URL of the chart in a registry, and Repo that of a repository of charts. One of them is empty.
 	OCI, Repo string
@@ -28,10 +28,10 @@ type Settings struct {
 	Version, Digest string
 	// Username and PasswordFile are the credentials for the registry or the repository.
 	Username, PasswordFile string
-	// TokenHost is a host that gets the credentials, too, when the registry names it for tokens:
-	// "auth.example.org"; "" if tokens come from the registry itself.
+	// TokenHost is a further host to which the credentials are sent, if the registry requests tokens from
+	// it: "auth.example.org". "" means that the registry itself issues tokens.
 	TokenHost string
-	// CAFile has the authorities to trust instead of the system's; "" for the system's.
+	// CAFile is the path of a file with the certificate authorities to trust. "" means those of the system.
 	CAFile string
 	// Cache is a folder for archives, which other sources may use at the same time. Without one,
 	// nothing is fetched. Limit bounds an archive, in bytes.
@@ -137,8 +137,8 @@ func (s *Source) String() string {
 	return s.settings.OCI + ":" + s.settings.Version
 }
 
-// Fetch downloads the archive, unless the cache has it. Sources in one repository may share its index; it is nil
-// if the source has its own.
+// Fetch downloads the archive, unless the cache contains it. Sources of the same repository may share its
+// index; if shared is nil, the source reads its own.
 func (s *Source) Fetch(ctx context.Context, shared *Index) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,17 +11,18 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// An Entry permits charts below a URL, and has the credentials for them. A text is the URL alone.
+// An Entry permits charts below a URL, and contains the credentials for them. A plain string is the URL.
 type Entry struct {
 	// URL is that below which charts may be fetched: https://charts.example.org, oci://registry.example.org/charts.
 	URL string `mapstructure:"url"`
-	// Username is the user name, with the password.
+	// Username is the user name.
 	Username string `mapstructure:"username"`
-	// PasswordFile contains the password, or the token, for URLs below this one.
+	// PasswordFile is a file with the password or token for URLs below this one.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// TokenHost is a further host that gets the password, when the registry gives its tokens there: auth.example.org.
+	// TokenHost is a further host to which the password is sent, if the registry requests tokens from it:
+	// auth.example.org.
 	TokenHost string `mapstructure:"token_host"`
-	// CAFile contains the authorities to trust instead of the system's. The default is the system's.
+	// CAFile is a file with the certificate authorities to trust. The default are those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
@@ -107,8 +108,8 @@ func isPlainPath(u *url.URL) bool {
 	return u.Opaque == "" && (u.Path == "" || path.Clean(u.Path) == cmp.Or(strings.TrimSuffix(u.Path, "/"), "/"))
 }
 
-// Allows reports whether a chart or a repository of charts may be fetched. Its scheme and host are those
-// of an entry, and its path begins with all segments of that one.
+// Allows reports whether a chart or a chart repository may be fetched: its scheme and host are those of an
+// entry, and its path begins with all segments of the entry's path.
 func (p Permission) Allows(text string) bool {
 	at, err := url.Parse(text)
 	return err == nil && at.User == nil && p.allows(at)
@@ -145,7 +146,7 @@ func (p *permitted) contradicts(other permitted) bool {
 	return p.contains(other.URL) && other.contains(p.URL) && mine != others
 }
 
-// With returns settings with the permission, and with the credentials of the entry for the chart's URL.
+// With returns a copy of s with the permission, and with the credentials of the entry for the chart's URL.
 func (p Permission) With(s Settings) Settings {
 	s.Within = &p
 	if at, err := url.Parse(s.OCI + s.Repo); err == nil {

@@ -31,7 +31,8 @@ type Args struct {
 type Settings struct {
 	// Kustomize has the changes of each one, in JSON.
 	Kustomize [][]byte
-	// Hooks is how they get the hooks of the chart: one of the constants, or "" if the version of helm-controller decides.
+	// Hooks determines how the post-renderers process the hooks of the chart: one of the constants, or ""
+	// if the version of helm-controller decides.
 	Hooks string
 }
 
@@ -48,11 +49,12 @@ type Result struct {
 	Files []chart.File
 	// Hooks is set if it is unknown whether post-renderers change the hooks. Files has the outputs with both then.
 	Hooks bool
-	// Problem is why there are none. It contains no value of the chart or of a patch.
+	// Problem is the reason why there are no files, or "". It contains no values of the chart or of a
+	// patch.
 	Problem string
 }
 
-// Do does the job.
+// Do runs the job.
 func Do(_ fs.FS, o Args) (Result, error) {
 	made, hooks, err := o.postRender()
 	if err != nil {

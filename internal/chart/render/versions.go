@@ -40,7 +40,7 @@ func newAPIVersions(more ...[]string) apiVersions {
 	return append(make([]string, 0, len(v)+maxAsked), v...)
 }
 
-// Has reports whether the cluster has a version (monitoring.coreos.com/v1) or a kind in a
+// Has reports whether the cluster serves an API version (monitoring.coreos.com/v1), or a kind of an API
 // version (monitoring.coreos.com/v1/PodMonitor).
 func (v apiVersions) Has(name string) bool {
 	if slices.Contains(v, name) || isStable(name) {

@@ -34,8 +34,8 @@ const maxEvents = 1000
 
 // A Cluster is a simulated API server. It is safe for concurrent use.
 type Cluster struct {
-	// Token is that of the user who may write over HTTP; "" for none. It is set before the first
-	// request.
+	// Token is the token of the user who may write over HTTP, or "" if there is none. It must be set before
+	// the first request.
 	Token string
 
 	mu      sync.Mutex

@@ -28,7 +28,7 @@ const (
 
 // A Workspace is a simulated Slack workspace. It is safe for concurrent use.
 type Workspace struct {
-	// Channels holds the names of the channels by their IDs.
+	// Channels maps the IDs of the channels to their names.
 	Channels map[string]string
 	// Token is the bot token of the app. AppToken is its token for Socket Mode, which delivers
 	// button events.
