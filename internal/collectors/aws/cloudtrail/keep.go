@@ -36,7 +36,7 @@ type kept struct {
 }
 
 // version changes with the form of records and with the table.
-const version = 1
+const version = 2
 
 // A state is how far the log of a region was read.
 type state struct {

@@ -71,7 +71,9 @@ func changesByKey(list []*tfjson.ResourceChange) map[objectKey]*tfjson.Change {
 	return changes
 }
 
-// disputed returns the top-level attributes of which all three values differ.
+// disputed returns the top-level attributes of which all three values differ. A change by hand that
+// requires a replacement makes the provider plan all attributes anew, in the spelling of the configuration:
+// then it returns all of which the declared value differs from the recorded one.
 func (i *Instance) disputed() map[string]bool {
 	if i.Declared == nil || i.Recorded == nil || i.Live == nil || i.Unchecked != "" {
 		return nil
@@ -81,7 +83,11 @@ func (i *Instance) disputed() map[string]bool {
 		name, _ := model.CutName(c.Path)
 		declared[name] = true
 	}
-	for _, c := range diff.Fields(i.Schema, *i.Recorded, *i.Live) {
+	edited := diff.Fields(i.Schema, *i.Recorded, *i.Live)
+	if i.Action == "replace" && len(edited) > 0 {
+		return declared
+	}
+	for _, c := range edited {
 		if name, _ := model.CutName(c.Path); declared[name] {
 			names[name] = true
 		}

@@ -48,6 +48,36 @@ func TestAgree(t *testing.T) {
 	}
 }
 
+// TestAgreeOnReplacement checks that the spelling of the configuration is no change of it if another
+// attribute was changed by hand in a way that requires a replacement.
+func TestAgreeOnReplacement(t *testing.T) {
+	t.Parallel()
+	recorded, edited := object{"id": "s-1", "notes": "6", "size": 2}, object{"id": "s-1", "notes": "6", "size": 3}
+	written := object{"id": "s-1", "notes": "tcp", "size": 2}
+	for _, test := range []struct {
+		reason    string
+		unrefresh object
+		declared  string
+	}{
+		{"the provider takes both for the same", recorded, "6"},
+		{"the configuration was changed, too", written, "tcp"},
+	} {
+		s := newStage(t, nil)
+		s.set("plan.json", encode(t, object{"format_version": "1.2", "terraform_version": "1.11.4",
+			"resource_changes": []any{change("lab_server.web", "delete create", edited, written, object{"replace_paths": []any{[]any{"size"}}})},
+			"resource_drift":   []any{change("lab_server.web", "update", recorded, edited, nil)}}))
+		s.set("unrefreshed.json", changesOf(t, change("lab_server.web", "update", recorded, test.unrefresh, nil)))
+		out, err := s.run()
+		if err != nil || len(out.Instances) != 1 || s.unrefreshed() != 1 {
+			t.Errorf("%s: %v, %d plans without a refresh of %+v", test.reason, err, s.unrefreshed(), out.Instances)
+			continue
+		}
+		if got := out.Instances[0].Declared; got.At("notes").Str() != test.declared || got.At("size").Text() != "2" {
+			t.Errorf("%s: declared %v", test.reason, got)
+		}
+	}
+}
+
 // TestAgreeFails checks that a failed plan without a refresh leaves the values as they are.
 func TestAgreeFails(t *testing.T) {
 	t.Parallel()
