@@ -21,7 +21,7 @@ import (
 type recordable interface {
 	// Record reads the source once, with requests through the transport that through returns.
 	Record(ctx context.Context, through func(http.RoundTripper) http.RoundTripper) (model.Snapshot, error)
-	// Vocabulary returns what a recording keeps.
+	// Vocabulary returns the words that a recording contains unchanged.
 	Vocabulary() *record.Vocabulary
 }
 

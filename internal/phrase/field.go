@@ -321,7 +321,7 @@ func isBare(s string) bool {
 	return s != "" && s != absentText && s != unknownText && strings.TrimSpace(s) == s && s[0] != '"' && !strings.Contains(s, strings.TrimSpace(arrow))
 }
 
-// IsText reports whether all sides are strings and at least one of them has several lines.
+// IsText reports whether all sides that are set are strings, and at least one of them has several lines.
 func IsText(sides ...*model.Value) bool {
 	many := false
 	for _, v := range sides {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Vocabulary is what a recording of one type of source keeps. Lists of keys are separated by
+// A Vocabulary lists the words that a recording of one type of source contains unchanged. Lists of keys are separated by
 // blanks. A key is the name of an XML element, of a JSON object's member, or of a parameter of
 // a request, without numbers.
 type Vocabulary struct {

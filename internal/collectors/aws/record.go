@@ -20,7 +20,7 @@ func (c *inventory) Record(ctx context.Context, through func(http.RoundTripper) 
 	return recorded.Collect(ctx)
 }
 
-// Vocabulary returns what a recording keeps.
+// Vocabulary returns the words that a recording contains unchanged.
 func (c *inventory) Vocabulary() *record.Vocabulary {
 	if u, err := url.Parse(c.config.Endpoint); err == nil {
 		return vocabulary.Of(u.Host)

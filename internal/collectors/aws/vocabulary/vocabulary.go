@@ -1,4 +1,4 @@
-// Package vocabulary has what a recording of an AWS account keeps: words of the APIs that no user
+// Package vocabulary lists what a recording of an AWS account contains unchanged: words of the APIs that no user
 // chooses.
 package vocabulary
 
