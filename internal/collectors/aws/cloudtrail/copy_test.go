@@ -242,14 +242,14 @@ func TestQueueFailures(t *testing.T) {
 	c.queue.refused["DeleteMessageBatch"] = &awsapi.Error{Status: 400, Code: "AccessDeniedException"}
 	log := c.read(at(30))
 	c.want(log, "without the right to delete", "created IAM::User a alice likely")
-	if got := log.Unknown("eu-central-1"); !strings.Contains(got, "its messages could not be deleted: 400 AccessDeniedException: grant sqs:DeleteMessage") {
+	if got := log.Unknown("eu-central-1"); !strings.Contains(got, "its messages could not be deleted: 400 AccessDeniedException; grant sqs:DeleteMessage") {
 		t.Errorf("Unknown() = %q", got)
 	}
 	c.want(c.read(at(31)), "the same message again", "created IAM::User a alice likely")
 	c.queue.refused = map[string]error{"ReceiveMessage": &awsapi.Error{Status: 400, Code: "AccessDeniedException"}}
 	log = c.read(at(32))
 	c.want(log, "without the right to receive", "created IAM::User a alice likely")
-	if got := log.Unread(); !strings.HasPrefix(got, "the queue "+testQueue+" for eu-central-1, us-east-1 could not be read: 400 AccessDeniedException: grant sqs:ReceiveMessage") {
+	if got := log.Unread(); !strings.HasPrefix(got, "the queue "+testQueue+" for eu-central-1, us-east-1 could not be read: 400 AccessDeniedException; grant sqs:ReceiveMessage") {
 		t.Errorf("Unread() = %q", got)
 	}
 	c.queue.refused = nil
@@ -328,7 +328,7 @@ func TestTrail(t *testing.T) {
 	c.store.refused = &awsapi.Error{Status: 403, Code: "AccessDenied"}
 	log = c.read(at(50))
 	c.want(log, "without the right", append(users, "created IAM::User d dave likely")...)
-	if got := log.Unread(); got != "the trail s3://audit/prod/AWSLogs for eu-central-1, us-east-1 could not be read: 403 AccessDenied: "+
+	if got := log.Unread(); got != "the trail s3://audit/prod/AWSLogs for eu-central-1, us-east-1 could not be read: 403 AccessDenied; "+
 		"grant s3:ListBucket and s3:GetObject on the bucket, also in its policy if it is of another account, and set audit.trail_owner to that account" {
 		t.Errorf("Unread() = %q", got)
 	}

@@ -49,11 +49,11 @@ func TestCopyReasons(t *testing.T) {
 		err         error
 		queue, file string
 	}{
-		{refused(400, "QueueDoesNotExist", ""), "400 QueueDoesNotExist: correct audit.queue", "400 QueueDoesNotExist"},
-		{refused(400, "AWS.SimpleQueueService.NonExistentQueue", ""), "400 AWS.SimpleQueueService.NonExistentQueue: correct audit.queue", "400 AWS.SimpleQueueService.NonExistentQueue"},
-		{refused(400, "AccessDeniedException", "KMS"), "400 AccessDeniedException: KMS: grant kms:Decrypt on the key of the queue", "400 AccessDeniedException: KMS"},
-		{refused(404, "NoSuchBucket", ""), "404 NoSuchBucket", "404 NoSuchBucket: correct audit.trail"},
-		{refused(403, "AccessDenied", "kms"), "403 AccessDenied: kms: grant kms:Decrypt on the key of the queue", "403 AccessDenied: kms: grant kms:Decrypt on the key of the trail"},
+		{refused(400, "QueueDoesNotExist", ""), "400 QueueDoesNotExist; correct audit.queue", "400 QueueDoesNotExist"},
+		{refused(400, "AWS.SimpleQueueService.NonExistentQueue", ""), "400 AWS.SimpleQueueService.NonExistentQueue; correct audit.queue", "400 AWS.SimpleQueueService.NonExistentQueue"},
+		{refused(400, "AccessDeniedException", "KMS"), "400 AccessDeniedException: KMS; grant kms:Decrypt on the key of the queue", "400 AccessDeniedException: KMS"},
+		{refused(404, "NoSuchBucket", ""), "404 NoSuchBucket", "404 NoSuchBucket; correct audit.trail"},
+		{refused(403, "AccessDenied", "kms"), "403 AccessDenied: kms; grant kms:Decrypt on the key of the queue", "403 AccessDenied: kms; grant kms:Decrypt on the key of the trail"},
 		{context.Canceled, "the scan ended before it was read", "the scan ended before it was read"},
 		{errors.New("other"), "other", "other"},
 	} {
@@ -75,7 +75,7 @@ func TestPartly(t *testing.T) {
 	log := New(c.config, testEnv(c.folder), &Pace{}).Read(t.Context(), Server{Client: c.queue}, Account{"123456789012", "aws"}, []string{"eu-central-1"}, at(30))
 	c.want(log, "an old event that the history may have", "created IAM::User a alice likely")
 	want := "the queue " + testQueue + " for eu-central-1 since 2026-11-29 03:30 UTC has no event whose effect on it is known; events are up to 15 minutes late; " +
-		"CloudTrail's log in eu-central-1 could not be read: 400 AccessDeniedException: grant cloudtrail:LookupEvents"
+		"CloudTrail's log in eu-central-1 could not be read: 400 AccessDeniedException; grant cloudtrail:LookupEvents"
 	if got := log.Unknown("eu-central-1"); got != want {
 		t.Errorf("Unknown() = %q", got)
 	}

@@ -158,11 +158,11 @@ func queueReason(err error, right string) string {
 	case collectors.Ended(err) != "":
 		return collectors.Ended(err)
 	case awsapi.Denied(err) && strings.Contains(strings.ToLower(text), "kms"):
-		return text + ": grant kms:Decrypt on the key of the queue"
+		return text + "; grant kms:Decrypt on the key of the queue"
 	case awsapi.Denied(err):
-		return text + ": grant " + right + ", also in the policy of a queue of another account"
+		return text + "; grant " + right + ", also in the policy of a queue of another account"
 	case code == "QueueDoesNotExist" || strings.HasSuffix(code, "NonExistentQueue"):
-		return text + ": correct audit.queue"
+		return text + "; correct audit.queue"
 	}
 	return text
 }

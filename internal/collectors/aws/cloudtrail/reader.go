@@ -130,28 +130,18 @@ func New(config Config, env collectors.Env, pace *Pace) *Reader {
 	return &Reader{config: config, env: env, pace: pace}
 }
 
-// Home returns the region in which the events of global services of a partition are.
-func Home(partition string) string {
-	switch partition {
-	case "aws-cn":
-		return "cn-north-1"
-	case "aws-us-gov":
-		return "us-gov-west-1"
-	}
-	return "us-east-1"
-}
-
 // Read reads what is new in the event histories of the regions, of the one with the events of
-// global services, and in the copies. A log that cannot be read makes only the actors of its
-// region unknown.
+// global services, and in the copies. The regions are of one partition, and not empty. A log that
+// cannot be read makes only the actors of its region unknown.
 func (r *Reader) Read(ctx context.Context, server Server, account Account, regions []string, now time.Time) *Log {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load(ctx, account)
-	regions = append(slices.Clone(regions), Home(account.Partition))
+	home := awsapi.Home(regions[0])
+	regions = append(slices.Clone(regions), home)
 	slices.Sort(regions)
 	x := &look{Reader: r, server: server, account: account, regions: slices.Compact(regions), now: now, operations: table(),
-		log: &Log{home: Home(account.Partition), regions: map[string][]*part{}}}
+		log: &Log{home: home, regions: map[string][]*part{}}}
 	x.readHistory(ctx)
 	x.readQueue(ctx)
 	x.readTrail(ctx)
@@ -297,11 +287,11 @@ func reasonOf(err error) string {
 	case collectors.Ended(err) != "":
 		return collectors.Ended(err)
 	case awsapi.DeniedByOrganization(err):
-		return text + ": a policy of the organization denies it: allow cloudtrail:LookupEvents there"
+		return text + "; a policy of the organization denies it: allow cloudtrail:LookupEvents there"
 	case awsapi.Denied(err):
-		return text + ": grant cloudtrail:LookupEvents"
+		return text + "; grant cloudtrail:LookupEvents"
 	case awsapi.Throttled(err):
-		return text + ": others in the account read the log, too; the next scan goes on"
+		return text + "; others in the account read the log, too; the next scan goes on"
 	}
 	return text
 }

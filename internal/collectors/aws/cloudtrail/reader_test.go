@@ -284,12 +284,12 @@ func TestRestart(t *testing.T) {
 	}
 	client := &fakeClient{pages: map[string][]any{"us-east-1": {user(20, "c"), user(10, "b"), user(5, "a")}}}
 	config := Config{Lookback: time.Hour, Pages: 2}
-	log := New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: client}, account, nil, at(30))
+	log := New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: client}, account, []string{"us-east-1"}, at(30))
 	if got := describe(log.Events); len(got) != 2 || !strings.Contains(log.Unknown("global"), "is read in the next scans") || log.Unread() != "" {
 		t.Errorf("two pages of three: %v, %q, %q", got, log.Unknown("global"), log.Unread())
 	}
 	client = &fakeClient{pages: map[string][]any{"us-east-1": {user(5, "a") + "," + user(20, "c")}}}
-	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: client}, account, nil, at(31))
+	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: client}, account, []string{"us-east-1"}, at(31))
 	want := []string{"created IAM::User a alice exact", "created IAM::User b alice exact", "created IAM::User c alice exact"}
 	if diff := cmp.Diff(want, describe(log.Events)); diff != "" {
 		t.Errorf("events after a restart (-want +got):\n%s", diff)
@@ -300,7 +300,7 @@ func TestRestart(t *testing.T) {
 	if strings.Contains(log.Unknown("global"), "next scans") {
 		t.Errorf("the gap is left: %s", log.Unknown("global"))
 	}
-	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: &fakeClient{}}, Account{"999999999999", "aws"}, nil, at(32))
+	log = New(config, testEnv(folder), &Pace{}).Read(t.Context(), Server{Client: &fakeClient{}}, Account{"999999999999", "aws"}, []string{"us-east-1"}, at(32))
 	if len(log.Events) > 0 {
 		t.Errorf("events of another account: %v", describe(log.Events))
 	}
@@ -312,19 +312,19 @@ func TestFailures(t *testing.T) {
 	denied := &awsapi.Error{Status: 400, Code: "AccessDeniedException"}
 	client := &fakeClient{pages: map[string][]any{"us-east-1": {user}, "eu-central-1": {denied}}}
 	log := New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, []string{"eu-central-1"}, at(30))
-	if len(log.Events) != 1 || !strings.Contains(log.Unread(), "in eu-central-1 could not be read: 400 AccessDeniedException: grant cloudtrail:LookupEvents") {
+	if len(log.Events) != 1 || !strings.Contains(log.Unread(), "in eu-central-1 could not be read: 400 AccessDeniedException; grant cloudtrail:LookupEvents") {
 		t.Errorf("one region denied: %v, %q", describe(log.Events), log.Unread())
 	}
 	if !strings.Contains(log.Unknown("eu-central-1"), "grant cloudtrail:LookupEvents") || strings.Contains(log.Unknown("global"), "grant") || !strings.Contains(log.Unknown("eu-west-1"), "add the region to regions") {
 		t.Errorf("Unknown() = %q, %q, %q", log.Unknown("eu-central-1"), log.Unknown("global"), log.Unknown("eu-west-1"))
 	}
 	client = &fakeClient{pages: map[string][]any{"us-east-1": {user, user, &awsapi.Error{Status: 400, Code: "ThrottlingException"}}}}
-	log = New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, nil, at(30))
+	log = New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, []string{"us-east-1"}, at(30))
 	if len(log.Events) != 1 || !strings.Contains(log.Unread(), "the next scan goes on") {
 		t.Errorf("an error after two pages: %v, %q", describe(log.Events), log.Unread())
 	}
 	client = &fakeClient{pages: map[string][]any{"us-east-1": {&httpclient.TooLarge{Limit: 1}}}}
-	New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, nil, at(30))
+	New(Defaults(), testEnv(""), &Pace{}).Read(t.Context(), Server{Client: client}, Account{"123456789012", "aws"}, []string{"us-east-1"}, at(30))
 	if len(client.calls) != 3 || !strings.HasSuffix(client.calls[2], " 2") {
 		t.Errorf("large pages: %v", client.calls)
 	}

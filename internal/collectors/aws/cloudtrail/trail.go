@@ -323,11 +323,11 @@ func trailReason(err error) string {
 	case collectors.Ended(err) != "":
 		return collectors.Ended(err)
 	case status == http.StatusForbidden && strings.Contains(strings.ToLower(text), "kms"):
-		return text + ": grant kms:Decrypt on the key of the trail"
+		return text + "; grant kms:Decrypt on the key of the trail"
 	case status == http.StatusForbidden:
-		return text + ": grant s3:ListBucket and s3:GetObject on the bucket, also in its policy if it is of another account, and set audit.trail_owner to that account"
+		return text + "; grant s3:ListBucket and s3:GetObject on the bucket, also in its policy if it is of another account, and set audit.trail_owner to that account"
 	case status == http.StatusNotFound:
-		return text + ": correct audit.trail"
+		return text + "; correct audit.trail"
 	}
 	return text
 }
