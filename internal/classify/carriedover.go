@@ -37,7 +37,7 @@ func (p *proof) isCarriedOver(f *model.Finding) bool {
 	case model.Disputed, model.Moved:
 		return !p.partiesRead(f)
 	case model.Unmanaged:
-		judged := p.judged[f.Key]
+		judged := p.judgedOn(f.Key)
 		return judged != nil && judged.Subject.Partial != ""
 	}
 	return false
@@ -46,7 +46,7 @@ func (p *proof) isCarriedOver(f *model.Finding) bool {
 // compared reports whether the scan compared every claim on the resource that the
 // finding's declaration has.
 func (p *proof) compared(f *model.Finding) bool {
-	judged := p.judged[f.Key]
+	judged := p.judgedOn(f.Key)
 	own := func(c *model.Claim) bool { return c != nil && c.Declaration == f.Declaration }
 	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, own) &&
 		!slices.ContainsFunc(judged.Outcomes, func(o model.Outcome) bool { return o.Verdict == model.Unchecked && own(o.Claim) })

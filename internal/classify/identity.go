@@ -294,7 +294,7 @@ func (m *continuation) own(e *model.Finding, i int) bool {
 	if e.Declaration != f.Declaration || e.Check != f.Check {
 		return false
 	}
-	judged := m.proof.judged[f.Key]
+	judged := m.proof.judgedOn(f.Key)
 	if judged == nil {
 		return true
 	}
@@ -315,7 +315,7 @@ func (m *continuation) own(e *model.Finding, i int) bool {
 // for every claim: it is missing, or no declaration claims it.
 func (m *continuation) onWholeResource(e, f *model.Finding) bool {
 	return e.Verdict == model.Missing || f.Verdict == model.Missing || unclaimed(e) ||
-		unclaimed(f) && len(m.proof.judged[f.Key].Subject.Claims) == 0
+		unclaimed(f) && len(m.proof.judgedOn(f.Key).Subject.Claims) == 0
 }
 
 // unclaimed reports whether a finding is on a resource that no declaration

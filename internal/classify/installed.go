@@ -54,7 +54,7 @@ func (c *current) installed(in *Input, p *proof, rater *rater) map[model.Key][]i
 		}
 		f := &c.findings[i]
 		key := model.Key{Source: f.Source, Kind: by.Kind, ID: by.ID}
-		if c.rated(i, rater).Rank() > model.High.Rank() && within(f, p.judged[key], in.Owners) {
+		if c.rated(i, rater).Rank() > model.High.Rank() && within(f, p.judgedOn(key), in.Owners) {
 			groups[key] = append(groups[key], i)
 		}
 	}
@@ -132,7 +132,7 @@ func (c *current) unmanaged() map[model.Key]int {
 func (c *current) aboutInstallation(key model.Key, unmanaged map[model.Key]int, in *Input, p *proof, rules *ignorer) int {
 	at, ok := unmanaged[key]
 	if !ok {
-		judged := p.judged[key]
+		judged := p.judgedOn(key)
 		if judged == nil || judged.Subject.Live == nil {
 			return -1
 		}
@@ -183,7 +183,7 @@ func (c *current) contents(objects []int, p *proof) []model.Value {
 	slices.SortFunc(sorted, func(i, j int) int { return c.findings[i].Key.Compare(c.findings[j].Key) })
 	values := make([]model.Value, 0, len(sorted))
 	for _, i := range sorted {
-		judged := p.judged[c.findings[i].Key]
+		judged := p.judgedOn(c.findings[i].Key)
 		s, v := judged.Subject, installedContent(judged)
 		for _, d := range slices.Concat(s.Delegated, s.Live.Delegated) {
 			if !d.Adds && (within[d.By] || slices.Contains(s.Delegated, d)) {

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,7 +13,8 @@ type proof struct {
 	now     time.Time
 	whole   bool
 	sources []string
-	judged  map[model.Key]*model.Judged
+	// judged is sorted by the keys of the subjects.
+	judged []*model.Judged
 	// doubted are the resources that a claim that could not be compared may be on.
 	doubted      map[model.Key]bool
 	snapshots    map[string]*model.Snapshot
@@ -21,11 +23,12 @@ type proof struct {
 
 func newProof(in *Input) *proof {
 	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{},
-		judged: make(map[model.Key]*model.Judged, len(in.Judged)), doubted: map[model.Key]bool{}}
+		judged: make([]*model.Judged, len(in.Judged)), doubted: map[model.Key]bool{}}
 	for i := range in.Judged {
-		p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+		p.judged[i] = &in.Judged[i]
 		p.addDoubted(&in.Judged[i])
 	}
+	slices.SortStableFunc(p.judged, func(a, b *model.Judged) int { return a.Subject.Key.Compare(b.Subject.Key) })
 	for i := range in.Snapshots {
 		p.snapshots[in.Snapshots[i].Source] = &in.Snapshots[i]
 	}
@@ -33,6 +36,17 @@ func newProof(in *Input) *proof {
 		p.declarations[in.Declarations[i].Name] = &in.Declarations[i]
 	}
 	return p
+}
+
+// judgedOn returns the last result of comparing a resource; nil if there is none.
+func (p *proof) judgedOn(key model.Key) *model.Judged {
+	end, _ := slices.BinarySearchFunc(p.judged, key, func(j *model.Judged, key model.Key) int {
+		return cmp.Or(j.Subject.Key.Compare(key), -1)
+	})
+	if end == 0 || p.judged[end-1].Subject.Key != key {
+		return nil
+	}
+	return p.judged[end-1]
 }
 
 // addDoubted adds the resources that unchecked claims on the subject cover: several
@@ -79,7 +93,7 @@ func (p *proof) isResolved(f *model.Finding) bool {
 	if f.Check == "" && p.isDoubted(f) {
 		return false
 	}
-	if judged := p.judged[f.Key]; judged != nil {
+	if judged := p.judgedOn(f.Key); judged != nil {
 		return checkedAgain(judged, f)
 	}
 	ref := model.Ref{Kind: f.Kind, ID: f.Key.ID}
@@ -155,7 +169,7 @@ func (p *proof) read(f *model.Finding, name string) bool {
 	if f.Kind == PartKind && f.Check == "" || !slices.ContainsFunc(d.Problems, func(p model.Problem) bool { return p.MayDeclare(&r) }) {
 		return true
 	}
-	judged := p.judged[f.Key]
+	judged := p.judgedOn(f.Key)
 	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, func(c *model.Claim) bool { return c.Declaration == name })
 }
 
@@ -165,7 +179,7 @@ func (p *proof) mayBeDeclared(f *model.Finding) bool {
 	if f.Verdict != model.Unmanaged || !p.governed(f.Source) {
 		return p.unreadable(f.Source)
 	}
-	judged := p.judged[f.Key]
+	judged := p.judgedOn(f.Key)
 	if judged == nil {
 		return false
 	}

@@ -60,6 +60,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
 	dropped, installers, inventories := m.dropped(snapshot), installersIn(snapshot), m.inventories(snapshot, claims)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
+	// seen are the live resources that are claimed or that could not be read in part: most are neither.
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
@@ -68,13 +69,18 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
 		expected := governance.expect(r, claims)
-		claims[ref] = withoutChildren(snapshot, r, claims[ref])
+		claimed := len(claims[ref]) > 0
+		if claimed {
+			claims[ref] = withoutChildren(snapshot, r, claims[ref])
+		}
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), claims[ref], snapshot.Taken),
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			AuditEvents: eventsWithFormer(snapshot, ref, claims[ref]), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
-		seen[ref] = true
+		if _, unread := findUnread(snapshot, ref); claimed || unread {
+			seen[ref] = true
+		}
 		if last := &subjects[len(subjects)-1]; len(last.Claims) == 0 {
 			last.InstalledBy = installers[ref]
 			last.LeftBy = leftBy(snapshot, r, last.InstalledBy)

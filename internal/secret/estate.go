@@ -11,10 +11,7 @@ func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
 	if r == nil {
 		return s
 	}
-	s.Resources = slices.Clone(s.Resources)
-	for i := range s.Resources {
-		r.resource(&s.Resources[i])
-	}
+	s.Resources = r.resources(s.Resources)
 	s.Coverage = slices.Clone(s.Coverage)
 	for i := range s.Coverage {
 		s.Coverage[i].Reason = r.Text(s.Coverage[i].Reason)
@@ -31,9 +28,32 @@ func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
 	return s
 }
 
-func (r *Room) resource(x *model.Resource) {
-	x.Value = r.Value(x.Kind, x.Value)
-	x.LastApplied = r.pointer(x.Kind, x.LastApplied, false)
+// resources seals resources. It returns list itself if it does not change any: a copy of a large account takes much
+// memory.
+func (r *Room) resources(list []model.Resource) []model.Resource {
+	isCopy := false
+	var sealed model.Resource
+	for i := range list {
+		if sealed = list[i]; !r.resource(&sealed) {
+			continue
+		}
+		if !isCopy {
+			list, isCopy = slices.Clone(list), true
+		}
+		list[i] = sealed
+	}
+	return list
+}
+
+// resource seals a resource and reports whether it may have changed it.
+func (r *Room) resource(x *model.Resource) bool {
+	value, writer := r.Value(x.Kind, x.Value), r.Text(x.WriterUnknown)
+	changed := value != x.Value || writer != x.WriterUnknown || x.LastApplied != nil || x.Record != nil ||
+		len(x.Running)+len(x.UnreadFields)+len(x.Violations) > 0
+	if !changed {
+		return false
+	}
+	x.Value, x.WriterUnknown, x.LastApplied = value, writer, r.pointer(x.Kind, x.LastApplied, false)
 	if len(x.Running) > 0 {
 		x.Running = slices.Clone(r.Value(x.Kind, model.MapOf(slices.Clone(x.Running)...)).Fields())
 	}
@@ -43,8 +63,8 @@ func (r *Room) resource(x *model.Resource) {
 			x.UnreadFields[i].Reason = r.Text(x.UnreadFields[i].Reason)
 		}
 	}
-	x.WriterUnknown = r.Text(x.WriterUnknown)
 	x.Record, x.Violations = r.record(x.Record), r.violations(x.Kind, x.Violations)
+	return true
 }
 
 // violations seals the values, texts and actors of failed checks.

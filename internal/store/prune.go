@@ -19,6 +19,8 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 	if s.o.Retention == (Retention{}) {
 		return 0, nil
 	}
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	err = s.update("prune", func(t *txn) error {
 		runs, err := t.runRecords()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,13 +18,31 @@ import (
 // of it is stored or nothing. A resource is marked as gone only if its snapshot covers the
 // resource's place. If a clock was set back, a version is stored with a time just after the
 // preceding version. Save removes acknowledgements of findings that the scan resolved.
+//
+// If there are many new values, such as in the first scan of a large source, Save stores them in earlier transactions:
+// a transaction holds in memory what it writes. Values that no version refers to are no part of any result.
 func (s *Store) Save(rec Record) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	err := s.save(rec, false)
+	if errors.Is(err, errManyContents) {
+		if err := s.saveContents(rec.Snapshots); err != nil {
+			return err
+		}
+		return s.save(rec, true)
+	}
+	return err
+}
+
+// save stores the result of a scan. stored reports whether all contents are stored already. Otherwise, save returns
+// errManyContents if more than maxFresh bytes are new.
+func (s *Store) save(rec Record, stored bool) error {
 	at := momentOf(rec.Run.Started)
 	if at == never {
 		at = momentOf(s.o.Now())
 	}
 	return s.update("save run "+rec.Run.ID, func(t *txn) error {
-		if err := t.saveSnapshots(rec.Snapshots, at); err != nil {
+		if err := t.saveSnapshots(rec.Snapshots, at, stored); err != nil {
 			return err
 		}
 		if err := t.saveFirstReads(rec.FirstReads); err != nil {
@@ -48,8 +67,8 @@ func (s *Store) Save(rec Record) error {
 	})
 }
 
-func (t *txn) saveSnapshots(snapshots []model.Snapshot, at moment) error {
-	in := &intake{txn: t, fresh: map[digest][]byte{}}
+func (t *txn) saveSnapshots(snapshots []model.Snapshot, at moment, stored bool) error {
+	in := &intake{txn: t, fresh: map[digest][]byte{}, stored: stored}
 	for i := range snapshots {
 		snap := &snapshots[i]
 		in.started = at
@@ -65,11 +84,15 @@ type intake struct {
 	*txn
 	// started is when the scan began.
 	started moment
-	// changed are the states to write after the iteration.
+	// changed are the states to write at the end of an iteration.
 	changed []entry
 	// fresh are the contents to add. They are written in the order of their digests, because the
 	// cost of a random order is quadratic within one bbolt transaction.
 	fresh map[digest][]byte
+	// size is the size of fresh in bytes before compression.
+	size int
+	// stored reports whether all contents are stored already.
+	stored bool
 	// volatile are the volatile fields by kind. They are left out of stored values.
 	volatile map[string][]string
 	// unread are the resources of the snapshot that could not be read.
@@ -136,13 +159,38 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 		if err := in.present(snap, r, known); err != nil {
 			return fmt.Errorf("resource %s: %w", r.Key, err)
 		}
+		if in.size > maxFresh {
+			return errManyContents
+		}
+		if len(in.changed) < maxChanged {
+			continue
+		}
+		if err := in.putChanged(); err != nil {
+			return err
+		}
+		// A write ends the iteration: it continues behind the resource.
+		c = in.resources.cursor()
+		if k, v = c.seek(in.key); bytes.Equal(k, in.key) {
+			k, v = c.next()
+		}
 	}
 	for ; bytes.HasPrefix(k, prefix); k, v = c.next() {
 		if err := in.absent(snap, k, v); err != nil {
 			return err
 		}
 	}
-	return putAll(in.resources, in.changed)
+	return in.putChanged()
+}
+
+// maxChanged is the number of states after which they are written, so that they take little memory.
+const maxChanged = 1000
+
+// putChanged writes the changed states.
+func (in *intake) putChanged() error {
+	err := putAll(in.resources, in.changed)
+	clear(in.changed)
+	in.changed = in.changed[:0]
+	return err
 }
 
 // checkSnapshot returns an error if a resource is not of the source, or if the resources are not
@@ -176,7 +224,7 @@ func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte)
 	if err != nil {
 		return err
 	}
-	in.json = r.Value.Without(in.volatile[r.Kind]...).AppendJSON(in.json[:0])
+	in.json = appendContent(in.json[:0], r, in.volatile)
 	now := state{num: was.num, at: was.at, sum: sha256.Sum256(in.json), place: r.Place}
 	if now == was {
 		return nil
@@ -208,8 +256,12 @@ func (in *intake) putVersion(now *state, actor model.Actor) error {
 
 // keepContent adds the JSON of the current resource to fresh, unless it is stored already.
 func (in *intake) keepContent(sum digest) (err error) {
+	if in.stored {
+		return nil
+	}
 	if _, ok := in.fresh[sum]; !ok && in.contents.get(sum[:]) == nil {
 		in.fresh[sum], err = in.pack(in.json)
+		in.size += len(in.json)
 	}
 	return err
 }

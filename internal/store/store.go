@@ -89,6 +89,8 @@ type Store struct {
 	// damaged is set once, when the file is found to be damaged. No call uses the file after that.
 	damaged    atomic.Pointer[DamagedError]
 	confirming sync.Mutex
+	// saving is held by Save and Prune, so that Prune does not remove contents before their versions are stored.
+	saving sync.Mutex
 	// committing is held from the beginning of a transaction until the head file is written.
 	committing sync.Mutex
 	closed     func() error

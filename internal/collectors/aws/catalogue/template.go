@@ -13,12 +13,13 @@ import (
 // "function" the function that writes to a group of logs. "arn" returns the text only if it is an ARN.
 // "regional" returns an ARN, or any other text after the region, if env has one, and a colon.
 func expand(template string, row model.Value, env map[string]string) string {
-	var b strings.Builder
+	// The concatenation with an empty text makes no copy, and most templates are one field of the row.
+	var all string
 	for {
 		literal, rest, open := strings.Cut(template, "{")
-		b.WriteString(literal)
+		all += literal
 		if !open {
-			return b.String()
+			return all
 		}
 		var inside string
 		inside, template, _ = strings.Cut(rest, "}")
@@ -31,7 +32,7 @@ func expand(template string, row model.Value, env map[string]string) string {
 		if text == "" {
 			return ""
 		}
-		b.WriteString(text)
+		all += text
 	}
 }
 
