@@ -32,11 +32,10 @@ func limitMemory(maxMemory int64) int64 {
 
 const (
 	// scanGrowth and listGrowth are by how many bytes the heap of a scan and of a list of findings grows at
-	// least between two garbage collections. moreGrowth is which part of what lives in the heap is added to
-	// that.
+	// least between two garbage collections. A large heap grows by the moreGrowth-th part of what lives in it.
 	scanGrowth = 40 << 20
 	listGrowth = 80 << 20
-	moreGrowth = 5
+	moreGrowth = 10
 )
 
 // firstGC returns the percentage until the first collection: Go does not collect a heap with less than
@@ -110,7 +109,7 @@ func (p *pacer) pace() bool {
 // growth returns by which percentage a heap may grow in which so many bytes live, and which grows by at
 // least so many.
 func growth(least, live uint64) (percent int) {
-	return min(int(100*least/max(live, 1))+100/moreGrowth, firstGC(least))
+	return min(max(int(100*least/max(live, 1)), 100/moreGrowth), firstGC(least))
 }
 
 func (p *pacer) release() {

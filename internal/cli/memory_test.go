@@ -63,7 +63,7 @@ func TestLimitScan(t *testing.T) {
 
 func TestGrowth(t *testing.T) {
 	t.Parallel()
-	for live, want := range map[uint64]int{0: firstGC(scanGrowth), 1 << 20: firstGC(scanGrowth), scanGrowth: 120, 10 * scanGrowth: 30, 1 << 40: 20} {
+	for live, want := range map[uint64]int{0: firstGC(scanGrowth), 1 << 20: firstGC(scanGrowth), scanGrowth: 100, 5 * scanGrowth: 20, 20 * scanGrowth: 10, 1 << 40: 10} {
 		if got := growth(scanGrowth, live); got != want {
 			t.Errorf("growth(%d) = %d, want %d", live, got, want)
 		}

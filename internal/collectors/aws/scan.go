@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -221,8 +222,15 @@ func (sc *scan) snapshot() model.Snapshot {
 		slices.SortFunc(s.Unread, func(a, b model.Unread) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
 	}
 	slices.SortFunc(s.Resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
+	if len(s.Resources) >= manyResources {
+		// The answers were read in small pieces, between which no room is left for the large blocks of the comparison.
+		debug.FreeOSMemory()
+	}
 	return s
 }
+
+// manyResources is the number of resources from which on a scan returns the memory of the answers to the system.
+const manyResources = 50_000
 
 // coverage returns for each kind whether it was read of every bucket, and the buckets of which
 // it was not read.
