@@ -101,7 +101,13 @@ func (p *proof) isResolved(f *model.Finding) bool {
 		return false
 	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)
-	return covered || !snapshot.HasKind(f.Kind)
+	return covered || !snapshot.HasKind(f.Kind) || isWithdrawn(f, snapshot)
+}
+
+// isWithdrawn reports whether a finding was about a claim alone, which is gone: its kind may be misspelt, since the source does
+// not read it. A finding about what was read of a kind stays open.
+func isWithdrawn(f *model.Finding, snapshot *model.Snapshot) bool {
+	return f.Verdict == model.Unchecked && f.Declaration != "" && snapshot.Kinds[f.Kind] == nil
 }
 
 // checkedAgain reports whether the scan compared what the finding shows. A check needs only the

@@ -42,6 +42,8 @@ func TestOver(t *testing.T) {
 	finding := model.Finding{Verdict: model.Changed, Key: key, Place: "p", Name: "a", Declaration: "d"}
 	part := model.Finding{Verdict: model.Unchecked, Key: model.Key{Source: "s", Kind: PartKind, ID: "d/x"}, Declaration: "d"}
 	record := model.Finding{Verdict: model.Changed, Key: model.Key{Source: "s", Kind: RecordKind, ID: "a"}, Declaration: "d", Address: "a"}
+	unchecked := finding
+	unchecked.Verdict = model.Unchecked
 	foreign := finding
 	foreign.Declaration = "left"
 	unclaimed := finding
@@ -65,9 +67,13 @@ func TestOver(t *testing.T) {
 			in.Snapshots[0].Coverage, in.Snapshots[0].Kinds = []model.Coverage{{Kind: "test/Other"}}, map[string]*model.Kind{key.Kind: {}}
 		}, false},
 		"a group of kinds with it was not read": {finding, func(in *Input) { in.Snapshots[0].Coverage = []model.Coverage{{Kind: "test/*."}} }, false},
-		"a part was read again":                 {part, func(in *Input) { in.Snapshots = nil }, true},
-		"a part of a declaration that was not":  {part, func(in *Input) { in.Declarations = nil }, false},
-		"a part, and another one is broken":     {part, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "y"}} }, true},
+		"a claim on such a kind is gone":        {unchecked, func(in *Input) { in.Snapshots[0].Coverage = []model.Coverage{{Kind: "test/*.", Skipped: true}} }, true},
+		"a claim on a kind that failed is gone": {unchecked, func(in *Input) {
+			in.Snapshots[0].Coverage, in.Snapshots[0].Kinds = []model.Coverage{{Kind: key.Kind}}, map[string]*model.Kind{key.Kind: {}}
+		}, false},
+		"a part was read again":                {part, func(in *Input) { in.Snapshots = nil }, true},
+		"a part of a declaration that was not": {part, func(in *Input) { in.Declarations = nil }, false},
+		"a part, and another one is broken":    {part, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "y"}} }, true},
 		"a part may declare it": {finding, func(in *Input) {
 			in.Declarations[0].Problems = []model.Problem{{Address: "y", Bounded: true, Extents: []model.Extent{{Kind: "kubernetes/Job.batch"}, {Place: "p"}}}}
 		}, false},

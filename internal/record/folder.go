@@ -201,7 +201,7 @@ func ManifestOf(s *model.Snapshot, driftd string) Manifest {
 		places[c.Place] = true
 	}
 	for i := range s.Coverage {
-		if kind := s.Coverage[i].Kind; !wanted[kind] {
+		if kind := s.Coverage[i].Kind; !wanted[kind] && !strings.Contains(kind, "/*") {
 			leftOut[kind] = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -214,6 +215,37 @@ func TestCloudControlMapping(t *testing.T) {
 		claim, err := typ.Claim(v, model.NewSealer([]byte("key")))
 		if place, ok := live[model.Ref{Kind: claim.Kind, ID: claim.ID}]; err != nil || !ok || place != claim.Place {
 			t.Errorf("%s claims %s %s in %q: %v; it is live: %t in %q", name, claim.Kind, claim.ID, claim.Place, err, ok, place)
+		}
+	}
+}
+
+// TestCloudControlRemoved checks that a type that is not in cloud_control any more counts as not read, while other kinds
+// are unknown.
+func TestCloudControlRemoved(t *testing.T) {
+	t.Parallel()
+	some := collectTypes(t, nil, "AWS::Backup::BackupVault")
+	none := collectTypes(t, nil)
+	buckets, err := collect(t, newStore("logs"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, test := range map[string]struct {
+		snapshot model.Snapshot
+		want     string
+	}{
+		"another type":     {some, "add it to cloud_control, or correct the name of the kind"},
+		"no type":          {none, "add it to cloud_control, or correct the name of the kind"},
+		"only the buckets": {buckets, "only buckets are read: set services, or cloud_control"},
+	} {
+		const removed = "aws/AWS::StepFunctions::StateMachine"
+		if ok, why := test.snapshot.Covers(removed, "eu-central-1"); ok || !test.snapshot.HasKind(removed) || !strings.Contains(why, test.want) {
+			t.Errorf("%s: %s is covered: %t, because %q, known: %t", reason, removed, ok, why, test.snapshot.HasKind(removed))
+		}
+		if unknown := "aws/AWS::S3::Bucket.Colour"; test.snapshot.HasKind(unknown) {
+			t.Errorf("%s: %s is known", reason, unknown)
+		}
+		if i := slices.IndexFunc(test.snapshot.Coverage, model.Coverage.Failed); i >= 0 {
+			t.Errorf("%s: %+v counts as a failure", reason, test.snapshot.Coverage[i])
 		}
 	}
 }

@@ -264,7 +264,7 @@ func TestScope(t *testing.T) {
 		covered     bool
 		want        string
 	}{
-		{"an endpoint alone has buckets", func(c *Config) { c.Services = nil }, "EC2::VPC", "eu-central-1", false, "not read"},
+		{"an endpoint alone has buckets", func(c *Config) { c.Services = nil }, "EC2::VPC", "eu-central-1", false, "only buckets are read: set services, or cloud_control for a type that driftd has no list for"},
 		{"a service", func(c *Config) { c.Services = []string{"ec2"} }, "EC2::VPC", "eu-central-1", true, ""},
 		{"another service", func(c *Config) { c.Services = []string{"ec2"} }, "IAM::User", "", false, "left out by services"},
 		{"tags come along", func(c *Config) { c.Services = []string{"sqs"} }, "SQS::Queue", "eu-central-1", true, ""},

@@ -208,7 +208,7 @@ func (b *bucket) record(k *normalize.Kind, value model.Value, err error) {
 
 // snapshot returns the results as a snapshot.
 func (sc *scan) snapshot() model.Snapshot {
-	s := model.Snapshot{Source: sc.source, Taken: sc.taken, Coverage: sc.coverage(), Kinds: normalize.Schemas(), Version: sc.server}
+	s := model.Snapshot{Source: sc.source, Taken: sc.taken, Coverage: append([]model.Coverage{sc.otherTypes()}, sc.coverage()...), Kinds: normalize.Schemas(), Version: sc.server}
 	maps.Copy(s.Kinds, catalogue.Schemas(sc.config.further()...))
 	for _, b := range sc.buckets {
 		if !b.deleted {
@@ -231,6 +231,16 @@ func (sc *scan) snapshot() model.Snapshot {
 
 // manyResources is the number of resources from which on a scan returns the memory of the answers to the system.
 const manyResources = 50_000
+
+// otherTypes returns the coverage of the types of CloudFormation without an entry of their own. One that was removed from
+// cloud_control is among them, so that findings about its resources stay open.
+func (sc *scan) otherTypes() model.Coverage {
+	reason := "neither driftd nor the setting cloud_control has a list of this type: add it to cloud_control, or correct the name of the kind"
+	if sc.estate == nil {
+		reason = "only buckets are read: set services, or cloud_control for a type that driftd has no list for"
+	}
+	return model.Coverage{Source: sc.source, Kind: Type + "/*.", Skipped: true, Reason: reason}
+}
 
 // coverage returns for each kind whether it was read of every bucket, and the buckets of which
 // it was not read.
