@@ -97,7 +97,7 @@ func (p *proof) isResolved(f *model.Finding) bool {
 		return checkedAgain(judged, f)
 	}
 	ref := model.Ref{Kind: f.Kind, ID: f.Key.ID}
-	if slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Ref == ref }) {
+	if slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Includes(ref) }) {
 		return false
 	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)

@@ -60,9 +60,18 @@ func TestOver(t *testing.T) {
 		"the source was not read":             {finding, func(in *Input) { in.Whole, in.Snapshots = true, nil }, false},
 		"the source may have an old copy":     {finding, func(in *Input) { in.Snapshots[0].Doubt(model.Scope{}, "no quorum") }, false},
 		"its resource was not read":           {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: key.ID}}} }, false},
-		"another resource was not read":       {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
-		"its kind was not read":               {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},
-		"the source has no such kind":         {finding, func(in *Input) { in.Snapshots[0].Coverage = []model.Coverage{{Kind: "test/Other"}} }, true},
+		"its list was not read": {finding, func(in *Input) {
+			in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/"}, All: true}}
+		}, false},
+		"another list was not read": {finding, func(in *Input) {
+			in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}, All: true}}
+		}, true},
+		"a list of another kind was not read": {finding, func(in *Input) {
+			in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: "test/Other", ID: "p/"}, All: true}}
+		}, true},
+		"another resource was not read": {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
+		"its kind was not read":         {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},
+		"the source has no such kind":   {finding, func(in *Input) { in.Snapshots[0].Coverage = []model.Coverage{{Kind: "test/Other"}} }, true},
 		"the source has the kind, but did not read it": {finding, func(in *Input) {
 			in.Snapshots[0].Coverage, in.Snapshots[0].Kinds = []model.Coverage{{Kind: "test/Other"}}, map[string]*model.Kind{key.Kind: {}}
 		}, false},

@@ -76,7 +76,7 @@ func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) m
 // wasRead reports whether a snapshot covers an object, and read it in full.
 func wasRead(s *model.Snapshot, ref model.Ref, place string) bool {
 	covered, _ := s.Covers(ref.Kind, place)
-	return covered && !slices.ContainsFunc(s.Unread, func(u model.Unread) bool { return u.Ref == ref })
+	return covered && !slices.ContainsFunc(s.Unread, func(u model.Unread) bool { return u.Includes(ref) })
 }
 
 // wentBack returns the reason of a position that went back, with the next step.

@@ -52,6 +52,8 @@ func TestAbsence(t *testing.T) {
 		"home was not read":                        {everywhere, model.Snapshot{Home: "q", Coverage: []model.Coverage{read(grouped, "p"), failed(grouped, "q", "forbidden in q")}}, "forbidden in q"},
 		"there is no home":                         {everywhere, model.Snapshot{Coverage: []model.Coverage{read(grouped, "p")}}, "not read"},
 		"it exists and could not be read":          {byID, model.Snapshot{Coverage: []model.Coverage{read("", "")}, Unread: []model.Unread{{Ref: model.Ref{Kind: grouped, ID: "p/a"}, Reason: "too large"}}}, "too large"},
+		"its list could not be read":               {byID, model.Snapshot{Coverage: []model.Coverage{read("", "")}, Unread: []model.Unread{{Ref: model.Ref{Kind: grouped, ID: "p/"}, All: true, Reason: "too large"}, {Ref: model.Ref{Kind: "test/Zebra"}}}}, "too large"},
+		"another list could not be read":           {byID, model.Snapshot{Coverage: []model.Coverage{read("", "")}, Unread: []model.Unread{{Ref: model.Ref{Kind: grouped, ID: "o/"}, All: true, Reason: "too large"}}}, ""},
 		"another one could not be read":            {byID, model.Snapshot{Coverage: []model.Coverage{read("", "")}, Unread: []model.Unread{{Ref: model.Ref{Kind: grouped, ID: "p/b"}, Reason: "too large"}}}, ""},
 		"one of another kind could not be read":    {byID, model.Snapshot{Coverage: []model.Coverage{read("", "")}, Unread: []model.Unread{{Ref: model.Ref{Kind: "test/Other", ID: "p/a"}, Reason: "too large"}}}, ""},
 		"both of its kinds were read":              {either, model.Snapshot{Coverage: []model.Coverage{read(grouped, ""), read("test/Other", "")}}, ""},

@@ -372,6 +372,11 @@ func anyMayMatch(claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, u
 	return false
 }
 
+// findUnread returns the index of the entry for a resource that could not be read.
 func findUnread(snapshot *model.Snapshot, ref model.Ref) (at int, found bool) {
-	return slices.BinarySearchFunc(snapshot.Unread, ref, func(u model.Unread, r model.Ref) int { return compareRefs(u.Ref, r) })
+	at, found = slices.BinarySearchFunc(snapshot.Unread, ref, func(u model.Unread, r model.Ref) int { return compareRefs(u.Ref, r) })
+	if !found && at > 0 && snapshot.Unread[at-1].Includes(ref) {
+		return at - 1, true
+	}
+	return at, found
 }

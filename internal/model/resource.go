@@ -205,21 +205,6 @@ const (
 	Deleted
 )
 
-// An Unread is a resource that exists but could not be read.
-type Unread struct {
-	Ref
-	// Place, Name and Parent are as in Resource, as far as they are known.
-	Place, Name string
-	Parent      Ref
-	// SystemOwned is the reason why no declaration is expected to declare the resource, at least until it is
-	// read; "" otherwise.
-	SystemOwned string
-	// Identities lists the known identities of the resource. It may have others, by which a claim can match it.
-	Identities []Identity
-	// Reason is why the resource could not be read, with the next step.
-	Reason string
-}
-
 // LastWriter returns the last writer of the resource according to its Owners.
 func (r *Resource) LastWriter() Actor {
 	var last *Owner

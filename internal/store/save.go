@@ -95,8 +95,9 @@ type intake struct {
 	stored bool
 	// volatile are the volatile fields by kind. They are left out of stored values.
 	volatile map[string][]string
-	// unread are the resources of the snapshot that could not be read.
-	unread map[model.Ref]bool
+	// unread are the resources of the snapshot that could not be read, and unreadAll the entries that stand for several.
+	unread    map[model.Ref]bool
+	unreadAll []model.Unread
 	// own are the last writes of driftd itself; nil before they are read.
 	own map[model.Key]model.Actor
 	// key and json are buffers for the current resource.
@@ -134,6 +135,7 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 		return err
 	}
 	in.changed, in.volatile, in.unread = in.changed[:0], volatileFields(snap.Kinds), map[model.Ref]bool{}
+	in.unreadAll = slices.DeleteFunc(slices.Clone(snap.Unread), func(u model.Unread) bool { return !u.All })
 	for i := range snap.Unread {
 		in.unread[snap.Unread[i].Ref] = true
 	}
@@ -291,7 +293,7 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	if err != nil {
 		return err
 	}
-	if covered, _ := snap.Covers(key.Kind, was.place); !covered || in.unread[model.Ref{Kind: key.Kind, ID: key.ID}] {
+	if covered, _ := snap.Covers(key.Kind, was.place); !covered || in.isUnread(model.Ref{Kind: key.Kind, ID: key.ID}) {
 		return nil
 	}
 	now := state{num: was.num, at: in.readAt(snap, key).after(was.at), place: was.place}
@@ -300,6 +302,10 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 		return in.putVersion(&now, a)
 	}
 	return in.versions.put(versionKey(now.num, now.at), nil)
+}
+
+func (in *intake) isUnread(ref model.Ref) bool {
+	return in.unread[ref] || slices.ContainsFunc(in.unreadAll, func(u model.Unread) bool { return u.Includes(ref) })
 }
 
 // lastWriter returns writer, or driftd itself if it put the resource back after that writer. A source does not report

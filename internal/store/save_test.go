@@ -72,6 +72,10 @@ func TestVersions(t *testing.T) {
 		snap.Unread = []model.Unread{{Ref: model.Ref{Kind: r.Kind, ID: r.ID}}}
 		return snap
 	}
+	all := func(snap model.Snapshot) model.Snapshot {
+		snap.Unread[0].All = true
+		return snap
+	}
 	a1, a2, b1 := resource("shop/a", "1"), resource("shop/a", "2"), resource("shop/b", "1")
 	other := snapshotAt(1)
 	other.Source, other.Resources = "stage", nil
@@ -92,10 +96,13 @@ func TestVersions(t *testing.T) {
 			[]string{"0s 1"}, "the kind was not read"},
 		"not read": {[]model.Snapshot{snapshotAt(0, a1), unread(snapshotAt(1, b1), a1), snapshotAt(2, a1), unread(snapshotAt(3), b1)}, []string{"0s 1", "3m0s gone"},
 			"one that could not be read is not gone"},
-		"other source":    {[]model.Snapshot{snapshotAt(0, a1), other}, []string{"0s 1"}, "an empty source wantTexts nothing of another one"},
-		"seen twice":      {[]model.Snapshot{snapshotAt(0, a1, a2, b1), snapshotAt(1, a2, a2, b1)}, []string{"0s 2"}, "the last counts"},
-		"clock went back": {[]model.Snapshot{snapshotAt(5, a1), snapshotAt(2, a2), snapshotAt(3, a1)}, []string{"5m0s 1", "5m0.000000001s 2", "5m0.000000002s 1"}, "no version is lost or out of order"},
-		"same moment":     {[]model.Snapshot{snapshotAt(0, a1), snapshotAt(0, a2), snapshotAt(0)}, []string{"0s 1", "1ns 2", "2ns gone"}, "no version is overwritten"},
+		"list not read": {[]model.Snapshot{snapshotAt(0, a1, b1), all(unread(snapshotAt(1), resource("shop/", ""))), snapshotAt(2, b1)}, []string{"0s 1", "2m0s gone"},
+			"one of a list that could not be read is not gone"},
+		"another list not read": {[]model.Snapshot{snapshotAt(0, a1), all(unread(snapshotAt(1), b1))}, []string{"0s 1", "1m0s gone"}, "that list does not have it"},
+		"other source":          {[]model.Snapshot{snapshotAt(0, a1), other}, []string{"0s 1"}, "an empty source wantTexts nothing of another one"},
+		"seen twice":            {[]model.Snapshot{snapshotAt(0, a1, a2, b1), snapshotAt(1, a2, a2, b1)}, []string{"0s 2"}, "the last counts"},
+		"clock went back":       {[]model.Snapshot{snapshotAt(5, a1), snapshotAt(2, a2), snapshotAt(3, a1)}, []string{"5m0s 1", "5m0.000000001s 2", "5m0.000000002s 1"}, "no version is lost or out of order"},
+		"same moment":           {[]model.Snapshot{snapshotAt(0, a1), snapshotAt(0, a2), snapshotAt(0)}, []string{"0s 1", "1ns 2", "2ns gone"}, "no version is overwritten"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -206,7 +206,7 @@ func (r *reading) follow(ctx context.Context, l *catalogue.List, rows []model.Va
 // fail records that a list was not read: the resource of a row, or all of its kinds.
 func (r *reading) fail(l *catalogue.List, of model.Value, err error) {
 	reason := r.estate.reason(l, r.env.Place, err)
-	if unread, ok := l.Unread(of, &r.env, reason); ok && !of.IsNull() {
+	if unread, ok := l.Unread(of, &r.env, awsapi.CodeOf(err), reason); ok && !of.IsNull() {
 		r.unread = append(r.unread, unread)
 		return
 	}

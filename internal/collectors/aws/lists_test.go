@@ -238,6 +238,54 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// TestUnreadShares checks that a snapshot or an image in a state in which AWS does not return its shares leaves only
+// these unread.
+func TestUnreadShares(t *testing.T) {
+	t.Parallel()
+	const (
+		pending  = `<DescribeImagesResponse><imagesSet><item><imageId>ami-1</imageId><imageState>available</imageState></item><item><imageId>ami-2</imageId><imageState>%s</imageState></item></imagesSet></DescribeImagesResponse>`
+		snapshot = `<DescribeSnapshotsResponse><snapshotSet><item><snapshotId>snap-2</snapshotId><status>%s</status></item></snapshotSet></DescribeSnapshotsResponse>`
+		fault    = `<Response><Errors><Error><Code>%s</Code><Message>no</Message></Error></Errors></Response>`
+	)
+	for _, test := range []struct {
+		reason, imageState, imageCode, snapshotState, snapshotCode string
+		images, snapshots                                          bool
+	}{
+		{"a pending image", "pending", "InvalidAMIID.Unavailable", "completed", "InvalidSnapshot.NotFound", true, true},
+		{"an image that became unavailable after the list", "available", "InvalidAMIID.Unavailable", "completed", "InvalidSnapshot.NotFound", true, true},
+		{"a failed snapshot", "available", "InvalidAMIID.NotFound", "error", "IncorrectState", true, true},
+		{"an error of an image that is available", "available", "UnauthorizedOperation", "completed", "InvalidSnapshot.NotFound", false, true},
+		{"an error of a snapshot that is complete", "available", "InvalidAMIID.NotFound", "completed", "UnauthorizedOperation", true, false},
+	} {
+		recording := wholeEstate(t)
+		recording.instead["Action=DescribeImages&"] = recorded{http.StatusOK, fmt.Sprintf(pending, test.imageState)}
+		recording.instead["Action=DescribeSnapshots&"] = recorded{http.StatusOK, fmt.Sprintf(snapshot, test.snapshotState)}
+		recording.instead["ImageId=ami-2"] = recorded{http.StatusBadRequest, fmt.Sprintf(fault, test.imageCode)}
+		delete(recording.instead, "Action=DescribeSnapshotAttribute")
+		delete(recording.instead, "Action=DescribeImageAttribute")
+		recording.instead["ImageId=ami-1"] = recorded{http.StatusOK, image}
+		recording.instead["SnapshotId=snap-2"] = recorded{http.StatusBadRequest, fmt.Sprintf(fault, test.snapshotCode)}
+		s, err := collectEstate(t, recording, func(c *Config) { c.Shares, c.Services = true, []string{"ec2"} })
+		if err != nil {
+			t.Fatalf("%s: %v", test.reason, err)
+		}
+		for kind, want := range map[string]bool{"aws/AWS::EC2::ImageShare": test.images, "aws/AWS::EC2::SnapshotShare": test.snapshots} {
+			if ok, reason := s.Covers(kind, "eu-central-1"); ok != want {
+				t.Errorf("%s: %s is covered: %t, because %q", test.reason, kind, ok, reason)
+			}
+		}
+		unread := func(kind, id string) bool {
+			return slices.ContainsFunc(s.Unread, func(u model.Unread) bool { return u.Includes(model.Ref{Kind: "aws/AWS::EC2::" + kind, ID: id}) })
+		}
+		if got, want := unread("ImageShare", "ami-2:111122223333"), test.imageCode == "InvalidAMIID.Unavailable"; got != want || unread("ImageShare", "ami-1:111122223333") || unread("ImageShare", "ami-22:111122223333") {
+			t.Errorf("%s: the shares of ami-2 are unread: %t, want %t; all: %+v", test.reason, got, want, s.Unread)
+		}
+		if got, want := unread("SnapshotShare", "snap-2:111122223333"), test.snapshotState == "error"; got != want {
+			t.Errorf("%s: the shares of snap-2 are unread: %t, want %t; all: %+v", test.reason, got, want, s.Unread)
+		}
+	}
+}
+
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	_, err := collectEstate(t, wholeEstate(t), func(c *Config) { c.Account = "999999999999" })

@@ -18,10 +18,12 @@ func compute() []*List {
 		Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
 	})
 	snapshots.Then = []*List{shares("EC2::Snapshot", "DescribeSnapshotAttribute", "SnapshotId", "snapshotId", "createVolumePermission", "InvalidSnapshot.NotFound")}
+	snapshots.Then[0].Sound = is("status", "completed")
 	images := describe("DescribeImages", "imagesSet", own, &Kind{
 		Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate", Fields: text().Of("name"),
 	}, permission("EC2::Image", "{imageId}", "everyone can use the image", is("isPublic", "true")...))
 	images.Then = []*List{shares("EC2::Image", "DescribeImageAttribute", "ImageId", "imageId", "launchPermission", "InvalidAMIID.NotFound")}
+	images.Then[0].Sound, images.Then[0].Unsound = is("imageState", "available"), "InvalidAMIID.Unavailable"
 	return []*List{
 		describe("DescribeInstances", "reservationSet.instancesSet", paged(), &Kind{
 			Name: "EC2::Instance", ID: "{instanceId}", Parent: Reference{"EC2::Subnet", "{subnetId}"}, Where: gone, Tags: "tagSet",
@@ -75,7 +77,7 @@ func shares(of, action, param, id, attribute, absent string) *List {
 		Fields: text().Of("userId>account_id organizationArn>organization_arn organizationalUnitArn>organizational_unit_arn"),
 		Rules:  table.Rate(model.Critical, "another account can copy the data", "", table.Unmanaged()), Exposed: table.Exposed(model.ExposesAccess, ""),
 	})
-	l.Call.Page, l.Absent = nil, absent
+	l.Call.Page, l.Absent, l.Subject = nil, absent, Reference{of + "Share", "{" + id + "}:*"}
 	return l
 }
 

@@ -357,10 +357,13 @@ func taggedKinds(further []*List) map[string]bool {
 	return all
 }
 
-// Unread returns the resource that a list could not read for a row.
-func (l *List) Unread(row model.Value, env *Env, reason string) (model.Unread, bool) {
-	id := expand(l.Subject.ID, row, env.Texts)
-	return model.Unread{Ref: model.Ref{Kind: l.Subject.fullKind(), ID: id}, Place: env.Place, Name: id, Reason: reason}, id != ""
+// Unread returns the resources that a list could not read for a row, because of an error with a code. ok is false if the
+// error concerns all rows.
+func (l *List) Unread(row model.Value, env *Env, code, reason string) (u model.Unread, ok bool) {
+	name := expand(l.Subject.ID, row, env.Texts)
+	id, all := strings.CutSuffix(name, "*")
+	own := len(l.Sound) == 0 || !model.HoldsAll(l.Sound, row) || slices.Contains(strings.Fields(l.Unsound), code)
+	return model.Unread{Ref: model.Ref{Kind: l.Subject.fullKind(), ID: id}, Place: env.Place, Name: name, Reason: reason, All: all}, id != "" && own
 }
 
 // Inputs returns the parameters of the calls for rows of another list.

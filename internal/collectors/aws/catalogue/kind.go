@@ -41,8 +41,12 @@ type List struct {
 	// Batch has the operation take several rows of the other list at once.
 	Batch Batch
 	// Subject identifies the resource that could not be read if the operation fails for one
-	// row. Without one, its kinds are not read at all then.
+	// row. Without one, its kinds are not read at all then. An ID that ends in "*" stands for all that begin with it.
 	Subject Reference
+	// Sound are conditions on rows. If there are any, Subject is for the others, and for errors with the codes in
+	// Unsound: any other error concerns all rows.
+	Sound   []model.Condition
+	Unsound string
 }
 
 // A Batch is a parameter with a text of each of up to Size rows.

@@ -53,7 +53,7 @@ const listWords = `
  Code code __type Type status Status State state StatusCode statusCode
  instanceState.name currentState.name state.name monitoring.state status.code statusSet.name
  amiLaunchIndex architecture rootDeviceType virtualizationType hypervisor instanceType volumeType size iops throughput volumeSize volumeInitializationRate
- platform platformDetails usageOperation imageType imageOwnerAlias storageTier sseType progress volumeState attachmentStatus
+ platform platformDetails usageOperation imageType imageState imageOwnerAlias storageTier sseType progress volumeState attachmentStatus
  cidrBlockState.state subnetCidrBlockState.state instanceTenancy addressesSet.domain origin ipProtocol fromPort toPort protocol portRange.from portRange.to ruleNumber ruleAction
  interfaceType deviceIndex networkCardIndex vpcEndpointType connectivityType availableIpAddressCount keyType
  httpTokens httpEndpoint httpProtocolIpv6 httpPutResponseHopLimit instanceMetadataTags capacityReservationPreference
