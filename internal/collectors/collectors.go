@@ -27,6 +27,21 @@ type Watcher interface {
 	Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error
 }
 
+// A Notifier is a Collector that is notified of changes in its source, but not of what changed.
+type Notifier interface {
+	// Notify calls changed soon after changes in the source, and never concurrently. It returns when
+	// ctx ends. The function changed reads the source, and returns afterwards. Failures are logged by
+	// Notify, which tries again.
+	Notify(ctx context.Context, changed func()) error
+}
+
+// A Taker is a Collector that takes messages from a queue, which no other source may have.
+type Taker interface {
+	// Takes returns the setting and the name of the queue, such as "audit.queue
+	// arn:aws:sqs:eu-central-1:123456789012:driftd"; "" if there is none.
+	Takes() string
+}
+
 // An ObjectCollector is a Collector that can read single objects.
 type ObjectCollector interface {
 	// CollectObjects reads the named objects, and all objects that contain one of them or that one

@@ -18,7 +18,8 @@ import (
 
 // Run runs scans until ctx ends, and returns after all of its jobs have stopped. Each source and
 // each declaration has a separate job, so that none waits for another: it is read immediately and
-// then on its schedule, delayed by up to jitter. Run also follows the sources that can be watched.
+// then on its schedule, delayed by up to jitter. Run also follows the sources that can be watched, and
+// those that are notified of changes.
 // A failed scan is logged and repeated when it is next due. Run returns an error only if it cannot
 // start.
 func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
@@ -34,7 +35,10 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	var group sync.WaitGroup
 	for _, s := range e.estate.Sources {
 		if watcher, ok := s.Collector.(collectors.Watcher); ok {
-			group.Go(func() { e.follow(ctx, s, watcher) })
+			group.Go(func() { e.watch(ctx, s, watcher) })
+		}
+		if notifier, ok := s.Collector.(collectors.Notifier); ok {
+			group.Go(func() { e.listen(ctx, s, notifier) })
 		}
 	}
 	group.Go(func() { e.retrySaves(ctx) })
@@ -107,15 +111,35 @@ func (e *Engine) cycleAndLog(ctx context.Context, due Due) {
 	}
 }
 
-// follow follows a source until ctx ends. It restarts a watch that failed.
-func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watcher) {
-	within := e.calls.memory.Scope(ctx, s.MaxMemory)
+// watch follows a source that can be watched until ctx ends.
+func (e *Engine) watch(ctx context.Context, s Source, watcher collectors.Watcher) {
 	lose := func(err error) { e.cycleAndLog(ctx, Due{Lost: []Loss{{s.Name, err}}}) }
+	e.follow(ctx, s, lose, func(within context.Context) error {
+		return watcher.Watch(within, func(snapshot model.Snapshot) { e.cycleAndLog(ctx, Due{Watched: []model.Snapshot{snapshot}}) }, lose)
+	})
+}
+
+// listen runs a scan of a source, and of the declarations that govern it, after each notification
+// of a change until ctx ends.
+func (e *Engine) listen(ctx context.Context, s Source, notifier collectors.Notifier) {
+	changed := func() {
+		due, err := e.dueFor([]string{s.Name})
+		if err == nil {
+			e.cycleAndLog(ctx, due)
+		}
+	}
+	e.follow(ctx, s, func(err error) { e.logUnread(ctx, "notifications of source "+s.Name, err) }, func(within context.Context) error {
+		return notifier.Notify(within, changed)
+	})
+}
+
+// follow calls run until ctx ends. After it returned or panicked, it calls failed with the error, and
+// run again some time later.
+func (e *Engine) follow(ctx context.Context, s Source, failed func(error), run func(within context.Context) error) {
+	within := e.calls.memory.Scope(ctx, s.MaxMemory)
 	for ctx.Err() == nil {
 		var err error
-		panicked := panics.Try(func() {
-			err = watcher.Watch(within, func(snapshot model.Snapshot) { e.cycleAndLog(ctx, Due{Watched: []model.Snapshot{snapshot}}) }, lose)
-		})
+		panicked := panics.Try(func() { err = run(within) })
 		if panicked != nil {
 			err = newPanicError(panicked)
 		}
@@ -123,7 +147,7 @@ func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watche
 			err = newPanicError(&recovered.Recovered)
 		}
 		if ctx.Err() == nil && err != nil {
-			lose(err)
+			failed(err)
 		}
 		_ = httpclient.Wait(ctx, retryWatch)
 	}

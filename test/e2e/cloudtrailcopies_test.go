@@ -186,3 +186,44 @@ func TestCloudTrailCopies(t *testing.T) {
 		t.Errorf("with the event history: %s; %s", got, s.LogUnread)
 	}
 }
+
+const notifyingConfig = `
+state_dir: state
+server: {listen: "%s"}
+schedule: {every: 6h}
+sources:
+  - name: prod
+    type: aws
+    settings:
+      endpoint: "%s"
+      region: eu-central-1
+      services: [ec2]
+      profile: test
+      credentials_file: %s
+      config_file: %[3]s
+      audit: {queue: "arn:aws:sqs:eu-central-1:%s:driftd", scan_interval: 30s}
+declarations:
+  - {name: infra, type: terraform, governs: [prod], settings: {engine: state, state: [terraform.tfstate]}}
+`
+
+// TestCloudTrailNotifies has a daemon with a schedule of hours read an account after events arrive in its queue.
+func TestCloudTrailNotifies(t *testing.T) {
+	t.Parallel()
+	a := newCopiedAccount(t)
+	vpc := a.send("ec2", "CreateVpc", "CidrBlock", "10.0.0.0/16").At("vpc", "vpcId").Str()
+	i := &installation{t: t, dir: t.TempDir(), namespace: "none", address: freeAddress(t)}
+	i.write("driftd.yaml", fmt.Sprintf(notifyingConfig, i.address, a.address, a.file, trailtest.Account))
+	(&shelf{t: t, dir: i.dir}).state([2]string{"aws_vpc", fmt.Sprintf(`{"id": %q, "region": "eu-central-1", "cidr_block": "10.0.0.0/16"}`, vpc)})
+	d := i.serve()
+	d.awaitFindings()
+	a.send("ec2", "DeleteVpc", "VpcId", vpc)
+	events := a.trail.Events("eu-central-1")
+	a.toQueue(events[len(events)-1])
+	d.awaitFindings("missing aws/AWS::EC2::VPC " + vpc + " by alice\n")
+	if left := a.send("sqs", "GetQueueAttributes", "QueueUrl", a.url()).At("Attributes", "ApproximateNumberOfMessages").Text(); left != "0" {
+		t.Errorf("%s messages are left in the queue", left)
+	}
+	if code := d.stop(); code != 0 || strings.Count(d.log.String(), "new messages start a scan") != 1 {
+		t.Errorf("driftd serve stopped with exit code %d", code)
+	}
+}

@@ -5,6 +5,8 @@ package aws
 import (
 	"context"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
@@ -43,11 +45,15 @@ type inventory struct {
 	backoff time.Duration
 	// through returns the transport of requests; nil for the usual one.
 	through func(http.RoundTripper) http.RoundTripper
+	// reading is the number of calls of Collect that have not returned.
+	reading atomic.Int32
 }
 
 // Collect reads every bucket with one request for each part, because S3 has no request for a
 // whole bucket, and every list of the other services.
 func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
+	c.reading.Add(1)
+	defer c.reading.Add(-1)
 	sc, err := c.scan(ctx, false)
 	if err != nil {
 		return model.Snapshot{}, err
@@ -66,6 +72,30 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 	}
 	defer sc.session.close()
 	return collectors.Probe{Version: sc.server, Identity: sc.identity(ctx), Endpoint: sc.session.address(), Coverage: sc.coverage()}, nil
+}
+
+// Notify implements collectors.Notifier: with audit.scan_interval, new messages in the queue are changes.
+func (c *inventory) Notify(ctx context.Context, changed func()) error {
+	c.log.Notify(ctx, cloudtrail.Source{
+		Connect: func(ctx context.Context) (cloudtrail.Connection, error) {
+			session, err := connect(ctx, c.config, c.backoff, c.through)
+			if err != nil {
+				return nil, err
+			}
+			return session.client, nil
+		},
+		Busy:    func() bool { return c.reading.Load() > 0 },
+		Changed: changed,
+	})
+	return nil
+}
+
+// Takes implements collectors.Taker.
+func (c *inventory) Takes() string {
+	if c.config.Audit.Queue == "" {
+		return ""
+	}
+	return strings.TrimSpace("audit.queue " + c.config.Audit.Queue + " " + c.config.Endpoint)
 }
 
 // scan reads the account. A brief scan reads at most one bucket. The caller closes the session of the result.

@@ -126,12 +126,18 @@ func (x *look) events() []model.AuditEvent {
 	}))
 }
 
-// emptyQueue deletes the messages whose events are kept.
-func (x *look) emptyQueue(ctx context.Context) {
+// emptyQueue deletes the messages if their events are kept.
+func (x *look) emptyQueue(ctx context.Context, kept bool) {
 	if x.drain == nil {
 		return
 	}
-	if err := x.drain.remove(ctx); err != nil {
+	deleted := 0
+	defer func() { x.arrivals.note(x.drain, deleted, x.queue.unread == "") }()
+	if !kept {
+		return
+	}
+	var err error
+	if deleted, err = x.drain.remove(ctx); err != nil {
 		reason := queueReason(err, "sqs:DeleteMessage")
 		x.queue.left = "its messages could not be deleted: " + reason
 		x.env.Log.LogAttrs(ctx, slog.LevelWarn, "messages that were read are left in the queue", slog.String("queue", x.config.Queue), slog.String("err", reason))

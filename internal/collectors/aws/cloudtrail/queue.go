@@ -44,6 +44,13 @@ type drain struct {
 	// region is that of the queue.
 	region, url string
 
+	// begun is when the reading began.
+	begun time.Time
+	// received is the number of messages.
+	received int
+	// late is the time at which SQS got the newest event after the scan began; zero if there is none.
+	late time.Time
+
 	found []record
 	size  int
 	// handled are the receipts of messages with events of the account.
@@ -62,16 +69,22 @@ func sqs() *awsapi.Service {
 // newDrain returns a reading of the queue of an ARN. The requests go to SQS in the region of
 // the ARN.
 func newDrain(c copied, client Client, arn string) *drain {
-	parts := strings.SplitN(arn, ":", 6)
 	c.place = "the queue " + arn
-	return &drain{copied: c, client: client, region: parts[3],
-		url: client.Endpoint(sqs(), parts[3]) + "/" + parts[4] + "/" + parts[5]}
+	d := &drain{copied: c, client: client, begun: time.Now()}
+	d.region, d.url = address(client, arn)
+	return d
+}
+
+// address returns the region and the URL of the queue of an ARN.
+func address(client Client, arn string) (region, url string) {
+	parts := strings.SplitN(arn, ":", 6)
+	return parts[3], client.Endpoint(sqs(), parts[3]) + "/" + parts[4] + "/" + parts[5]
 }
 
 // read receives messages until there are none; more reports whether some may be left. After
 // messages that are too large together, it receives them one by one.
 func (d *drain) read(ctx context.Context) (more bool, err error) {
-	number, begun := 10, time.Now()
+	number := 10
 	for range maxReceives {
 		answer, err := d.client.Do(ctx, d.region, &awsapi.Call{Service: sqs(), Action: "ReceiveMessage", Input: map[string]any{
 			"QueueUrl": d.url, "MaxNumberOfMessages": number, "VisibilityTimeout": int(hidden / time.Second), "WaitTimeSeconds": 1,
@@ -88,17 +101,17 @@ func (d *drain) read(ctx context.Context) (more bool, err error) {
 		for _, m := range messages {
 			d.take(m)
 		}
-		if d.size > maxRead || time.Since(begun) > maxDrain {
+		if d.size > maxRead || time.Since(d.begun) > maxDrain {
 			break
 		}
 	}
 	return true, nil
 }
 
-// take decodes a message. It is left in the queue if it is no event of CloudTrail, because the
-// queue may be the wrong one, and if its event is of another account, because another source
-// may read it.
+// take decodes a message. It is left in the queue if it is no event of CloudTrail or if its event is of
+// another account, because the queue may be the wrong one.
 func (d *drain) take(message model.Value) {
+	d.received++
 	event, err := decode.JSON([]byte(message.At("Body").Str()))
 	detail := event.At("detail")
 	region := event.At("region").Str()
@@ -113,7 +126,11 @@ func (d *drain) take(message model.Value) {
 		return
 	}
 	d.handled = append(d.handled, message.At("ReceiptHandle").Str())
-	if r, ok := d.decode(detail, region, d.sent(message)); ok {
+	sent := d.sent(message)
+	if sent.After(d.now) {
+		d.late = later(d.late, sent)
+	}
+	if r, ok := d.decode(detail, region, sent); ok {
 		d.found = append(d.found, r)
 		d.size += r.size()
 	}
@@ -131,9 +148,9 @@ func (d *drain) sent(message model.Value) time.Time {
 	return time.UnixMilli(at)
 }
 
-// remove deletes the handled messages. Those that are not deleted are received again, and their
-// events are known then.
-func (d *drain) remove(ctx context.Context) error {
+// remove deletes the handled messages, and returns how many were deleted. The others are received
+// again, and their events are known then.
+func (d *drain) remove(ctx context.Context) (deleted int, err error) {
 	var left error
 	for batch := range slices.Chunk(d.handled, 10) {
 		entries := make([]map[string]string, len(batch))
@@ -142,13 +159,15 @@ func (d *drain) remove(ctx context.Context) error {
 		}
 		answer, err := d.client.Do(ctx, d.region, &awsapi.Call{Service: sqs(), Action: "DeleteMessageBatch", Input: map[string]any{"QueueUrl": d.url, "Entries": entries}})
 		if err != nil {
-			return err
+			return deleted, err
 		}
-		if failed := answer.At("Failed").Items(); len(failed) > 0 {
+		failed := answer.At("Failed").Items()
+		deleted += len(batch) - min(len(failed), len(batch))
+		if len(failed) > 0 {
 			left = errors.New(printable.Text(cmp.Or(failed[0].At("Code").Str(), "the answer has no code")))
 		}
 	}
-	return left
+	return deleted, left
 }
 
 // queueReason returns why an operation on a queue failed, and what to do.

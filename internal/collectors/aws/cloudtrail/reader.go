@@ -37,6 +37,9 @@ type Config struct {
 	// Queue is the ARN of a queue of SQS that a rule of EventBridge fills with the events of
 	// CloudTrail. Messages are deleted after they were read.
 	Queue string `mapstructure:"queue"`
+	// ScanInterval has new messages in Queue start a scan of the source while driftd serves: at most
+	// one in this time, 30s at least; 0 starts none.
+	ScanInterval time.Duration `mapstructure:"scan_interval"`
 }
 
 // Defaults returns the default settings.
@@ -60,6 +63,18 @@ func (c Config) Check() error {
 		return errors.New("setting audit.trail_owner belongs to a trail: set audit.trail")
 	case c.Queue != "" && !regexp.MustCompile(`^arn:aws[a-z-]*:sqs:[a-z]{2}[a-z0-9-]{3,30}:[0-9]{12}:[A-Za-z0-9_-]{1,80}$`).MatchString(c.Queue):
 		return errors.New("setting audit.queue is not a queue: want the ARN of a standard queue such as arn:aws:sqs:eu-central-1:123456789012:driftd")
+	}
+	return c.checkInterval()
+}
+
+func (c Config) checkInterval() error {
+	switch {
+	case c.ScanInterval == 0:
+		return nil
+	case c.ScanInterval < minInterval:
+		return fmt.Errorf("setting audit.scan_interval must be at least %s; 0 starts no scans", minInterval)
+	case c.Queue == "":
+		return errors.New("setting audit.scan_interval belongs to a queue: set audit.queue")
 	}
 	return nil
 }
@@ -123,6 +138,8 @@ type Reader struct {
 
 	mu   sync.Mutex
 	kept kept
+
+	arrivals arrivals
 }
 
 // New returns a reader that keeps its events in the folder of env.
@@ -151,9 +168,7 @@ func (r *Reader) Read(ctx context.Context, server Server, account Account, regio
 	if err != nil && !errors.Is(err, errNoFolder) {
 		r.env.Log.LogAttrs(ctx, slog.LevelWarn, "events of CloudTrail not kept", slog.Any("err", err))
 	}
-	if err == nil {
-		x.emptyQueue(ctx)
-	}
+	x.emptyQueue(ctx, err == nil)
 	x.log.Events = x.events()
 	return x.log
 }
