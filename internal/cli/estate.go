@@ -56,7 +56,27 @@ func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	var sourceErr, declarationErr error
 	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
 	estate.Declarations, declarationErr = openAll(cfg.Declarations, s.openDeclaration)
-	return estate, errors.Join(sourceErr, declarationErr, cfg.Defaults.Check(s.definedTypes()))
+	return estate, errors.Join(sourceErr, checkTakers(cfg.Sources, estate.Sources), declarationErr, cfg.Defaults.Check(s.definedTypes()))
+}
+
+// checkTakers returns an error for each source that takes the messages of another one.
+func checkTakers(configured []config.Source, opened []daemon.Source) error {
+	first := map[string]string{}
+	var problems []error
+	for _, s := range opened {
+		taker, ok := s.Collector.(collectors.Taker)
+		if !ok || taker.Takes() == "" {
+			continue
+		}
+		before, taken := first[taker.Takes()]
+		if !taken {
+			first[taker.Takes()] = s.Name
+			continue
+		}
+		at := slices.IndexFunc(configured, func(c config.Source) bool { return c.Name == s.Name })
+		problems = append(problems, configured[at].Problem("sources %s and %s have the same %s: each would take the messages of the other: give each one a queue of its own", before, s.Name, taker.Takes()))
+	}
+	return errors.Join(problems...)
 }
 
 // typesOf returns the types of sources by their names; "" for an unknown type, which
