@@ -169,12 +169,12 @@ func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Clai
 // resource, or nil. They are if it is in a governed scope, belongs to a resource that the
 // group claims, or is watched and new or altered; outside is the reason then. A part of a resource
 // that the group does not claim is not expected, unless no declaration is expected to declare that
-// resource. An inventory has no parts of resources.
+// resource and its tool does not declare the part with it. An inventory has no parts of resources.
 func (g governance) expectedFrom(one *declarationGroup, r *model.Resource, claims map[model.Ref][]*model.Claim) (names []string, outside string) {
 	switch {
 	case r.Parent != (model.Ref{}) && !one.inventory && one.claims(claims[r.Parent]):
 		return one.names(nil), ""
-	case r.Parent != (model.Ref{}) && !one.inventory && !g.usualParents[r.Parent]:
+	case r.Parent != (model.Ref{}) && !one.inventory && (!g.usualParents[r.Parent] || r.DeclaredWithParent):
 	case one.holds(r):
 		return one.names(r), ""
 	case r.Altered && !g.holds(r):

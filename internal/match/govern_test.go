@@ -27,6 +27,35 @@ func TestUndeclaredParts(t *testing.T) {
 	}
 }
 
+// TestPartsOfUsualParents checks that a part is expected if no declaration is expected to declare its parent, unless
+// the tool of the parent may declare it. A declaration of the parent is expected to declare both.
+func TestPartsOfUsualParents(t *testing.T) {
+	t.Parallel()
+	usual := guest(machine, "1")
+	usual.SystemOwned = "made by a stack"
+	part, within := guest(container, "1/a"), guest(container, "1/b")
+	part.Parent = model.Ref{Kind: machine, ID: "1"}
+	within.Parent, within.DeclaredWithParent = part.Parent, true
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{usual, part, within}}
+	for reason, tc := range map[string]struct {
+		claims []model.Claim
+		want   map[string][][]string
+	}{
+		"undeclared": {[]model.Claim{}, map[string][][]string{"1/a": {{"tool"}}, "1/b": nil}},
+		"declared":   {[]model.Claim{managed("1")}, map[string][][]string{"1/a": {{"tool"}}, "1/b": {{"tool"}}}},
+	} {
+		got := map[string][][]string{}
+		for _, s := range Match(snapshot, estate(tc.claims, nil)) {
+			if s.ID != "1" {
+				got[s.ID] = s.UndeclaredBy
+			}
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
 // TestInventoryIsNotExpectedToDeclareParts checks that an inventory of machines is not expected
 // to have their firewalls, declared elsewhere or not.
 func TestInventoryIsNotExpectedToDeclareParts(t *testing.T) {

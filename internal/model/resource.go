@@ -86,6 +86,9 @@ type Resource struct {
 	// Parent is the resource that contains this one; zero if there is none. If both are unmanaged, only the
 	// parent is reported.
 	Parent Ref
+	// DeclaredWithParent reports whether the declaration of Parent may contain the object in a form that the
+	// source does not show. If no declaration is expected to declare Parent, none is expected to declare the object.
+	DeclaredWithParent bool
 	// UnreadFields lists fields that the object may have but that could not be read. Value does not contain
 	// them.
 	UnreadFields []UnreadField

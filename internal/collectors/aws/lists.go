@@ -206,8 +206,8 @@ func (r *reading) follow(ctx context.Context, l *catalogue.List, rows []model.Va
 // fail records that a list was not read: the resource of a row, or all of its kinds.
 func (r *reading) fail(l *catalogue.List, of model.Value, err error) {
 	reason := r.estate.reason(l, r.env.Place, err)
-	if unread, ok := l.Unread(of, &r.env, awsapi.CodeOf(err), reason); ok && !of.IsNull() {
-		r.unread = append(r.unread, unread)
+	if unread := l.Unread(of, &r.env, awsapi.CodeOf(err), reason); len(unread) > 0 && !of.IsNull() {
+		r.unread = append(r.unread, unread...)
 		return
 	}
 	if r.gaps == nil {

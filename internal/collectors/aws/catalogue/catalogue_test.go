@@ -196,7 +196,7 @@ func FuzzRows(f *testing.F) {
 				for _, k := range l.Kinds {
 					_ = page.Add(k, each, env, nil)
 				}
-				_, _ = l.Unread(each, env, "", "x")
+				l.Unread(each, env, "", "x")
 			}
 			l.Inputs(l.Of(rows), env)
 			pages = append(pages, page)

@@ -75,7 +75,7 @@ type Env struct {
 func (p *Page) Add(k *Kind, row model.Value, env *Env, texts table.Texts) error {
 	rows, _ := rowsAt(documentAt(row, k.Document), k.Rows)
 	for _, each := range rows {
-		if !model.HoldsAll(k.Where, each) {
+		if !model.HoldsAll(k.Where, each) || k.Needs != "" && at(each, k.Needs).Text() == "" {
 			continue
 		}
 		if err := p.add(k, each, env, texts); err != nil {
@@ -98,11 +98,7 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 	if model.HoldsAll(k.MakerWhere, row) {
 		e.maker = expand(k.Maker.ID, row, env.Texts)
 	}
-	for _, identity := range k.Identities {
-		if text := expand(identity[1], row, env.Texts); text != "" {
-			e.identities = append(e.identities, model.Identity{By: identity[0], Value: text})
-		}
-	}
+	e.identities = k.identities(row, env)
 	if env.MaxKeyAge > 0 && len(k.Rotated) > 0 && model.HoldsAll(k.Rotated, row) {
 		e.expired, e.undated = env.isExpired(e.created), e.created.IsZero()
 	}
@@ -110,6 +106,15 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 	e.systemOwned = cmp.Or(e.systemOwned, ownerByTags(all))
 	p.entries = append(p.entries, e)
 	return nil
+}
+
+func (k *Kind) identities(row model.Value, env *Env) (all []model.Identity) {
+	for _, identity := range k.Identities {
+		if text := expand(identity[1], row, env.Texts); text != "" {
+			all = append(all, model.Identity{By: identity[0], Value: text})
+		}
+	}
+	return all
 }
 
 // value returns the fields of a row, and its tags.
@@ -131,7 +136,7 @@ func (k *Kind) value(row, all model.Value, texts table.Texts) model.Value {
 func (p *Page) judge(e *entry, row model.Value) {
 	for i := range e.kind.Usual {
 		u := &e.kind.Usual[i]
-		if !u.holds(row) {
+		if !u.holds(row) || u.Is != nil && !u.Is(row, e.env) {
 			continue
 		}
 		if u.In.Kind != "" {
@@ -170,7 +175,8 @@ func Join(pages []Page, others []model.Resource, gap func(kind, place string) st
 	}
 	slices.SortStableFunc(j.all, (*entry).compare)
 	j.merge()
-	markParents(j.all, Schemas(further...))
+	j.kinds = Schemas(further...)
+	markParents(j.all, j.kinds)
 	all := make([]model.Resource, 0, len(j.all)+len(others))
 	for _, e := range j.all {
 		all = append(all, j.resource(e))
@@ -186,6 +192,8 @@ type joiner struct {
 	tagged   map[string]bool
 	all      []*entry
 	unread   []model.Unread
+	// kinds are how the kinds are rated, by full name.
+	kinds map[string]*model.Kind
 	// names are the full names of kinds by their names, so that resources share them.
 	names map[string]string
 }
@@ -211,7 +219,7 @@ func (j *joiner) take(p *Page) {
 	for i := range p.entries {
 		e := &p.entries[i]
 		reason := unknown[i]
-		if j.tagged[e.kind.Name] && reason == "" {
+		if (j.tagged[e.kind.Name] || e.kind.Part && j.tagged[e.kind.Parent.Kind]) && reason == "" {
 			reason = j.gap(Tags, e.env.Place)
 		}
 		switch {
@@ -219,7 +227,11 @@ func (j *joiner) take(p *Page) {
 			j.carriers[e.id] = e
 		case reason != "" && e.systemOwned == "":
 			r := j.resource(e)
-			j.unread = append(j.unread, model.Unread{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Place: r.Place, Name: r.Name, Parent: r.Parent, Identities: r.Identities, Reason: reason})
+			u := model.Unread{Ref: model.Ref{Kind: r.Kind, ID: r.ID}, Place: r.Place, Name: r.Name, Parent: r.Parent, Identities: r.Identities, Reason: reason}
+			if e.kind.Part {
+				u.SystemOwned = withParent
+			}
+			j.unread = append(j.unread, u)
 		default:
 			j.all = append(j.all, e)
 		}
@@ -276,6 +288,7 @@ func (j *joiner) resource(e *entry) model.Resource {
 	}
 	if e.parent != "" {
 		r.Parent = model.Ref{Kind: j.fullName(e.kind.Parent.Kind), ID: e.parent}
+		r.DeclaredWithParent = e.kind.Part && !e.isCritical(j.kinds[r.Kind])
 	}
 	if e.maker != "" {
 		r.Makers = []model.Ref{{Kind: j.fullName(e.kind.Maker.Kind), ID: e.maker}}
@@ -357,13 +370,29 @@ func taggedKinds(further []*List) map[string]bool {
 	return all
 }
 
-// Unread returns the resources that a list could not read for a row, because of an error with a code. ok is false if the
-// error concerns all rows.
-func (l *List) Unread(row model.Value, env *Env, code, reason string) (u model.Unread, ok bool) {
+// withParent is why no finding is about a part that was not read: the finding on its parent is about both.
+const withParent = "it was not read with what it belongs to"
+
+// Unread returns the resources that a list could not read for a row, because of an error with a code, and the parts that they may
+// have. There are none if the error concerns all rows.
+func (l *List) Unread(row model.Value, env *Env, code, reason string) []model.Unread {
 	name := expand(l.Subject.ID, row, env.Texts)
 	id, all := strings.CutSuffix(name, "*")
-	own := len(l.Sound) == 0 || !model.HoldsAll(l.Sound, row) || slices.Contains(strings.Fields(l.Unsound), code)
-	return model.Unread{Ref: model.Ref{Kind: l.Subject.fullKind(), ID: id}, Place: env.Place, Name: name, Reason: reason, All: all}, id != "" && own
+	if id == "" || len(l.Sound) > 0 && model.HoldsAll(l.Sound, row) && !slices.Contains(strings.Fields(l.Unsound), code) {
+		return nil
+	}
+	subject := model.Ref{Kind: l.Subject.fullKind(), ID: id}
+	var unread []model.Unread
+	for _, k := range l.Kinds {
+		switch {
+		case k.Name == l.Subject.Kind:
+			unread = append(unread, model.Unread{Ref: subject, Place: env.Place, Name: name, Reason: reason, All: all})
+		case k.Part && k.Parent.Kind == l.Subject.Kind:
+			unread = append(unread, model.Unread{Ref: model.Ref{Kind: k.FullName(), ID: id}, Place: env.Place, Name: id, Parent: subject,
+				SystemOwned: withParent, Identities: k.identities(row, env), Reason: reason})
+		}
+	}
+	return unread
 }
 
 // Inputs returns the parameters of the calls for rows of another list.

@@ -41,7 +41,8 @@ type List struct {
 	// Batch has the operation take several rows of the other list at once.
 	Batch Batch
 	// Subject identifies the resource that could not be read if the operation fails for one
-	// row. Without one, its kinds are not read at all then. An ID that ends in "*" stands for all that begin with it.
+	// row. Without one, its kinds are not read at all then. An ID that ends in "*" stands for all that begin with it. A part of the
+	// subject has the same ID, and is not read either.
 	Subject Reference
 	// Sound are conditions on rows. If there are any, Subject is for the others, and for errors with the codes in
 	// Unsound: any other error concerns all rows.
@@ -66,12 +67,17 @@ type Kind struct {
 	Rows string
 	// Document is the path of a JSON text that the rows are in, in place of the row of the list.
 	Document string
-	// Where are conditions on rows; others are not of the kind.
+	// Where are conditions on rows; others are not of the kind. Neither are rows without a text at Needs.
 	Where []model.Condition
+	Needs string
 	// ID and Label are templates. Without a Label, the tag Name and then the ID are shown.
 	ID, Label string
 	// Parent is the resource that contains it.
 	Parent Reference
+	// Part reports whether the declaration of the parent may have it, in a form that is not known. If AWS
+	// proves that a tool declares the parent, only a resource that is rated critical is expected to be
+	// declared elsewhere.
+	Part bool
 	// Maker is the resource that created it, if MakerWhere holds.
 	Maker      Reference
 	MakerWhere []model.Condition
@@ -108,6 +114,8 @@ type Usual struct {
 	Begins []string
 	// Same are two paths with equal texts; empty for none.
 	Same [2]string
+	// Is reports whether the row is such a resource; nil for no condition.
+	Is func(row model.Value, env *Env) bool
 	// In is another resource that must be a default of AWS, too.
 	In Reference
 	// Default reports whether the resource is a default of AWS for those with In.

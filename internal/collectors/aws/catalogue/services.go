@@ -18,7 +18,7 @@ const publicReason = "everyone can use it"
 func publicRules() []model.SeverityRule {
 	return slices.Concat(
 		rate(model.Critical, publicReason, "policy", table.Is("public", "true")),
-		table.Rate(model.High, "it decides who can use it", "policy", nil))
+		table.Rate(model.High, decidesReason, "policy", nil))
 }
 
 func messaging() []*List {
@@ -38,7 +38,7 @@ func messaging() []*List {
 					Identities: [][2]string{{"url", "{^.^.text}"}},
 					Fields:     table.Join(text().Of("KmsMasterKeyId>kms_master_key_id"), public().Of("Policy>public")),
 					Rules:      publicRules(), Exposed: table.Exposed(model.ExposesAccess, "policy public"),
-				}},
+				}, queuePolicy()},
 			}},
 		},
 		{
@@ -50,7 +50,7 @@ func messaging() []*List {
 					Name: "SNS::Topic", ID: "{Attributes.TopicArn}", Label: "{Attributes.TopicArn@name}", Tagged: true,
 					Fields: table.Join(text().Of("Attributes.KmsMasterKeyId>kms_master_key_id"), public().Of("Attributes.Policy>public")),
 					Rules:  publicRules(), Exposed: table.Exposed(model.ExposesAccess, "policy public"),
-				}},
+				}, topicPolicy()},
 			}},
 		},
 		{

@@ -195,6 +195,7 @@ func TestEvents(t *testing.T) {
 				"created Lambda::Permission arn:aws:lambda:eu-central-1:123456789012:function:f:s bob exact",
 				"edited RDS::DBInstance arn:aws:rds:eu-central-1:123456789012:db:main publicly_accessible bob exact",
 				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q policy,public bob exact",
+				"created SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q bob likely", "edited SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q bob exact",
 				"created SecretsManager::Secret arn:secret bob exact",
 			},
 		},
@@ -236,6 +237,45 @@ func TestEvents(t *testing.T) {
 				event(2, "carol", "ec2", "ModifyImageAttribute", `{"imageId":"ami-1","launchPermission":{"remove":{"items":[{"group":"all"},{"userId":"111111111111"}]}}}`, none, ""),
 			},
 			[]string{"deleted EC2::ImagePermission ami-1:all carol exact", "deleted EC2::ImageShare ami-1:111111111111 carol exact", "created EC2::SnapshotPermission snap-1:all bob exact"},
+		},
+		{
+			"the policy of a queue is removed by an empty text, and stays without one",
+			[]string{
+				event(1, "alice", "sqs", "SetQueueAttributes", `{"queueUrl":"https://sqs/123456789012/q","attributes":{"Policy":""}}`, none, ""),
+				event(2, "bob", "sqs", "SetQueueAttributes", `{"queueUrl":"https://sqs/123456789012/q","attributes":{"DelaySeconds":"3"}}`, none, ""),
+				event(3, "carol", "sqs", "AddPermission", `{"queueUrl":"https://sqs/123456789012/q","label":"l"}`, none, ""),
+			},
+			[]string{
+				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q policy,public alice exact",
+				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q delay_seconds bob exact",
+				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q policy,public carol exact",
+				"deleted SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q policy alice exact",
+				"created SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q carol exact", "edited SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q carol exact",
+				"deleted SQS::QueuePolicy eu-central-1 123456789012/q policy alice exact", "deleted SQS::QueuePolicy https://sqs/123456789012/q policy alice exact",
+			},
+		},
+		{
+			"a permission that is taken from a queue may have been the last one",
+			[]string{event(1, "bob", "sqs", "RemovePermission", `{"queueUrl":"https://sqs/123456789012/q","label":"l"}`, none, "")},
+			[]string{
+				"edited SQS::Queue arn:aws:sqs:eu-central-1:123456789012:q policy,public bob exact",
+				"created SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q bob likely", "edited SQS::QueuePolicy arn:aws:sqs:eu-central-1:123456789012:q bob exact",
+				"deleted SQS::QueuePolicy eu-central-1 123456789012/q bob exact", "deleted SQS::QueuePolicy https://sqs/123456789012/q bob exact",
+			},
+		},
+		{
+			"the policy of a topic, and no other attribute",
+			[]string{
+				event(1, "alice", "sns", "CreateTopic", `{"name":"t"}`, `{"topicArn":"arn:t"}`, ""),
+				event(2, "bob", "sns", "SetTopicAttributes", `{"topicArn":"arn:t","attributeName":"DisplayName","attributeValue":"x"}`, none, ""),
+				event(3, "carol", "sns", "SetTopicAttributes", `{"topicArn":"arn:t","attributeName":"Policy","attributeValue":"{}"}`, none, ""),
+				event(4, "dave", "sns", "AddPermission", `{"topicArn":"arn:t","label":"l"}`, none, ""),
+			},
+			[]string{
+				"created SNS::Topic arn:t alice exact", "edited SNS::Topic arn:t display_name bob exact",
+				"edited SNS::Topic arn:t policy,public carol exact", "edited SNS::Topic arn:t policy,public dave exact",
+				"created SNS::TopicPolicy arn:t carol likely", "edited SNS::TopicPolicy arn:t carol exact", "edited SNS::TopicPolicy arn:t dave exact",
+			},
 		},
 		{"a service of one name is not another's", []string{event(1, "bob", "redshift", "CreateCluster", `{"name":"c"}`, none, "")}, nil},
 	}

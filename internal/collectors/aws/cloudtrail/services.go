@@ -36,21 +36,37 @@ func messagingEvents() map[string]map[string][]effect {
 	const attributes = "attributes.Policy>policy attributes.Policy>public attributes.VisibilityTimeout>visibility_timeout_seconds attributes.DelaySeconds>delay_seconds " +
 		"attributes.MessageRetentionPeriod>message_retention_seconds attributes.MaximumMessageSize>max_message_size attributes.RedrivePolicy>redrive_policy " +
 		"attributes.ReceiveMessageWaitTimeSeconds>receive_wait_time_seconds attributes.KmsMasterKeyId>kms_master_key_id attributes.SqsManagedSseEnabled>sqs_managed_sse_enabled"
+	// The claim on a policy that is gone has its identities in place of the ARN.
+	identities := []string{"{queueUrl}", "{$region} {$account}/{queueUrl@name}"}
+	gone := func(ids ...string) []effect {
+		var all []effect
+		for _, id := range ids {
+			all = append(all, deleted("SQS::QueuePolicy", id))
+		}
+		return all
+	}
+	// An empty text removes the policy. Without one it stays.
+	cleared := gone(append(identities, queue)...)
+	for i := range cleared {
+		cleared[i].fields, cleared[i].when = "attributes.Policy>policy", "attributes.Policy="
+	}
+	const topic = "{topicArn}"
 	return map[string]map[string][]effect{
 		"sqs": {
-			"CreateQueue":        {created("SQS::Queue", queue)},
-			"DeleteQueue":        {deleted("SQS::Queue", queue)},
-			"SetQueueAttributes": {edited("SQS::Queue", queue, attributes)},
-			"AddPermission":      {edited("SQS::Queue", queue, "policy public")},
-			"RemovePermission":   {edited("SQS::Queue", queue, "policy public")},
+			"CreateQueue":        {created("SQS::Queue", queue), put("SQS::QueuePolicy", queue).if_("attributes.Policy=*")},
+			"DeleteQueue":        append(gone(append(identities, queue)...), deleted("SQS::Queue", queue)),
+			"SetQueueAttributes": append(cleared, put("SQS::QueuePolicy", queue).if_("attributes.Policy=*"), edited("SQS::Queue", queue, attributes)),
+			"AddPermission":      {put("SQS::QueuePolicy", queue), edited("SQS::Queue", queue, "policy public")},
+			// With its last statement, the policy is gone.
+			"RemovePermission": append(gone(identities...), put("SQS::QueuePolicy", queue), edited("SQS::Queue", queue, "policy public")),
 		},
 		"sns": {
-			"CreateTopic": {created("SNS::Topic", "{<topicArn}")},
-			"DeleteTopic": {deleted("SNS::Topic", "{topicArn}")},
-			"SetTopicAttributes": {edited("SNS::Topic", "{topicArn}", "attributeName=Policy>policy attributeName=Policy>public attributeName=DisplayName>display_name "+
-				"attributeName=KmsMasterKeyId>kms_master_key_id attributeName=DeliveryPolicy>delivery_policy")},
-			"AddPermission":    {edited("SNS::Topic", "{topicArn}", "policy public")},
-			"RemovePermission": {edited("SNS::Topic", "{topicArn}", "policy public")},
+			"CreateTopic": {created("SNS::Topic", "{<topicArn}"), put("SNS::TopicPolicy", "{<topicArn}").if_("attributes.Policy=*")},
+			"DeleteTopic": {deleted("SNS::Topic", topic), deleted("SNS::TopicPolicy", topic)},
+			"SetTopicAttributes": {edited("SNS::Topic", topic, "attributeName=Policy>policy attributeName=Policy>public attributeName=DisplayName>display_name "+
+				"attributeName=KmsMasterKeyId>kms_master_key_id attributeName=DeliveryPolicy>delivery_policy"), put("SNS::TopicPolicy", topic).if_("attributeName=Policy")},
+			"AddPermission":    {edited("SNS::Topic", topic, "policy public"), put("SNS::TopicPolicy", topic)},
+			"RemovePermission": {edited("SNS::Topic", topic, "policy public"), put("SNS::TopicPolicy", topic)},
 			"Subscribe":        {created("SNS::Subscription", "{<subscriptionArn}")},
 			"Unsubscribe":      {deleted("SNS::Subscription", "{subscriptionArn}")},
 		},

@@ -92,6 +92,8 @@ func keep() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + strings.Join([]string{
 		region, partition, `default|Name|local|alias|lambda|aws-service-role|aws-reserved|hostedzone|amazonaws|com|https?|arn|global|all|self|s3|ec2|sqs`,
 		`\*|\*:\*|PendingConfirmation|Deleted`,
+		`__default_policy_ID|__default_statement_ID|StringEquals|(?:AWS|aws):Source(?:Owner|Account)`, // The policy of each new topic.
+		`SNS:(?:(?:Get|Set)TopicAttributes|(?:Add|Remove)Permission|DeleteTopic|Subscribe|ListSubscriptionsByTopic|Publish|Receive)`,
 		`http://acs\.amazonaws\.com/groups/(?:global/AllUsers|global/AuthenticatedUsers|s3/LogDelivery)`,
 		`aws:(?:cloudformation:(?:stack-name|stack-id|logical-id)|autoscaling:groupName|eks:cluster-name|ec2launchtemplate:(?:id|version)|ec2:fleet-id)`,
 		`https?://[a-z0-9]{1,40}\.amazonaws\.com/doc/[0-9-]{10}/?`,
