@@ -207,7 +207,7 @@ func (m *message) snapshot(t *testing.T, at time.Time) model.Snapshot {
 				continue
 			}
 			if m.unread {
-				s.Unread = append(s.Unread, then.Unread(valueOfJSON(t, row), env, "denied")...)
+				s.Unread = append(s.Unread, then.Unread(valueOfJSON(t, row), env, "AccessDenied", "denied")...)
 				continue
 			}
 			rows, err := then.RowsOf(valueOfJSON(t, answer), valueOfJSON(t, row))
