@@ -139,49 +139,43 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 	for i := range snap.Unread {
 		in.unread[snap.Unread[i].Ref] = true
 	}
-	prefix := prefixOf(snap.Source)
-	c := in.resources.cursor()
-	k, v := c.seek(prefix)
+	stored := newStateIterator(in.resources, snap.Source)
 	for i := range snap.Resources {
 		r := &snap.Resources[i]
 		if i+1 < len(snap.Resources) && snap.Resources[i+1].Key == r.Key {
 			continue // a duplicate, as a pager returns when the list shifts between pages: the last one counts
 		}
 		in.key = appendKey(in.key[:0], r.Key)
-		for ; bytes.HasPrefix(k, prefix) && bytes.Compare(k, in.key) < 0; k, v = c.next() {
-			if err := in.absent(snap, k, v); err != nil {
-				return err
-			}
+		if err := in.absentBefore(snap, stored, in.key); err != nil {
+			return err
 		}
-		var known []byte
-		if bytes.Equal(k, in.key) {
-			known = v
-			k, v = c.next()
-		}
-		if err := in.present(snap, r, known); err != nil {
+		if err := in.present(snap, r, stored.take(in.key)); err != nil {
 			return fmt.Errorf("resource %s: %w", r.Key, err)
 		}
 		if in.size > maxFresh {
 			return errManyContents
 		}
-		if len(in.changed) < maxChanged {
-			continue
-		}
-		if err := in.putChanged(); err != nil {
-			return err
-		}
-		// A write ends the iteration: it continues behind the resource.
-		c = in.resources.cursor()
-		if k, v = c.seek(in.key); bytes.Equal(k, in.key) {
-			k, v = c.next()
+		if len(in.changed) >= maxChanged {
+			if err := in.putChanged(); err != nil {
+				return err
+			}
+			stored.resumeAfter(in.key)
 		}
 	}
-	for ; bytes.HasPrefix(k, prefix); k, v = c.next() {
-		if err := in.absent(snap, k, v); err != nil {
-			return err
-		}
+	if err := in.absentBefore(snap, stored, nil); err != nil {
+		return err
 	}
 	return in.putChanged()
+}
+
+// absentBefore marks the stored resources before a key as gone, or all that are left if key is nil.
+func (in *intake) absentBefore(snap *model.Snapshot, stored *stateIterator, key []byte) error {
+	for ; stored.before(key); stored.next() {
+		if err := in.absent(snap, stored.key, stored.value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxChanged is the number of states after which they are written, so that they take little memory.
