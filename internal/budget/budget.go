@@ -1,10 +1,9 @@
-// Package budget bounds the memory of reads of foreign systems. It depends on the answers of
-// a server or the content of a repository: a few megabytes of JSON may become gigabytes of
-// values.
+// Package budget bounds the memory of reads of other systems and of repositories, whose content decides how
+// much memory a read needs: a few megabytes of JSON can become gigabytes of values.
 //
-// A look counts what it reads before it decodes it, by what decoding that text takes at
-// most. A look that needs more than its limit ends with an error. When all together need
-// more than their total, the largest one ends and is tried again, with preference.
+// A read counts each text before it decodes it, by the most memory that the decoded text can take. A read that
+// needs more than its limit ends with an error. If all reads together need more than the total, the largest one
+// ends and is tried again, with preference.
 package budget
 
 import (
@@ -18,7 +17,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// An Exceeded reports that a look needs more memory than it may have.
+// An Exceeded is the error of a read that needs more memory than its limit or, with others, than the total.
 type Exceeded struct {
 	// Limit is the limit that was exceeded, in bytes: that of the read or, if Shared is set, that of all
 	// reads together.
@@ -34,25 +33,25 @@ func (e *Exceeded) Error() string {
 	return fmt.Sprintf("it needs more than %s of memory: read less of it, or raise its max_memory", humanize.IBytes(uint64(e.Limit)))
 }
 
-// A Total bounds the memory of all looks and of what they leave behind. It is safe for
-// concurrent use; a nil Total bounds nothing.
+// A Total bounds the memory of all reads and of their retained results. It is safe for concurrent use. A nil
+// Total bounds nothing.
 type Total struct {
 	limit int64
-	// preference is held by the one look that is tried again.
+	// preference is held by the read that is tried again.
 	preference *semaphore.Weighted
 
 	mu      sync.Mutex
 	held    int64
-	running map[*look]bool
+	running map[*reading]bool
 	kept    map[string]int64
 }
 
-// preferenceWait is how long a look waits to be tried again, while another one is.
+// preferenceWait bounds the time that a read waits while another one is tried again.
 const preferenceWait = time.Minute
 
 // NewTotal returns a Total with a limit in bytes.
 func NewTotal(limit int64) *Total {
-	return &Total{limit: limit, preference: semaphore.NewWeighted(1), running: map[*look]bool{}, kept: map[string]int64{}}
+	return &Total{limit: limit, preference: semaphore.NewWeighted(1), running: map[*reading]bool{}, kept: map[string]int64{}}
 }
 
 // Keep records the memory of the retained result of the last read with the given name, in bytes.
@@ -66,12 +65,12 @@ func (t *Total) Keep(name string, bytes int64) {
 	t.kept[name] = bytes
 }
 
-// A look counts the memory of one look. The mutex of its total guards what follows it.
-type look struct {
+// A reading is the memory of one read. The mutex of its total guards held, ended and err.
+type reading struct {
 	total  *Total
 	limit  int64
 	cancel context.CancelCauseFunc
-	// preferred looks end only if they do not fit into the memory that is not kept.
+	// preferred reports whether it ends only if it does not fit into the memory besides the retained results.
 	preferred bool
 
 	held  int64
@@ -79,10 +78,10 @@ type look struct {
 	err   error
 }
 
-// A part is a part of a look.
+// A part is a part of a read whose memory is settled by itself.
 type part struct {
-	look *look
-	// held is what it took since it was settled last. The mutex of the total guards it.
+	of *reading
+	// held is the memory in bytes that it took since it was last settled. The mutex of the total guards it.
 	held int64
 }
 
@@ -91,7 +90,7 @@ type (
 	scopeKey struct{}
 )
 
-// A scope is what looks are begun with.
+// A scope has the limits of reads.
 type scope struct {
 	total *Total
 	limit int64
@@ -122,10 +121,10 @@ func Limit(ctx context.Context, most int64) int64 {
 	return most
 }
 
-// Run calls f as one look, whose memory is counted through the context that f gets. A
-// look that was ended because all looks together needed too much is run a second time:
-// then it is others that end. That is one look at a time, and others wait for a minute at
-// most. In a context without a scope nothing is counted.
+// Run calls f as one read, whose memory is counted by means of the context that f gets. It calls f a second
+// time if the read ended because all reads together needed too much; others end in its place then. Only one
+// read at a time is tried again, and the next one waits at most a minute for it. In a context without a scope,
+// nothing is counted.
 func Run[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	s, ok := ctx.Value(scopeKey{}).(scope)
 	if !ok {
@@ -144,54 +143,54 @@ func Run[T any](ctx context.Context, f func(context.Context) (T, error)) (T, err
 	return attempt(ctx, s, true, f)
 }
 
-// attempt runs one look.
+// attempt calls f once.
 func attempt[T any](ctx context.Context, s scope, preferred bool, f func(context.Context) (T, error)) (value T, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l := s.total.begin(&look{total: s.total, limit: s.limit, cancel: cancel, preferred: preferred})
-	value, err = f(context.WithValue(ctx, partKey{}, &part{look: l}))
-	if exceeded := l.end(); exceeded != nil {
+	r := s.total.begin(&reading{total: s.total, limit: s.limit, cancel: cancel, preferred: preferred})
+	value, err = f(context.WithValue(ctx, partKey{}, &part{of: r}))
+	if exceeded := r.end(); exceeded != nil {
 		var none T
 		return none, exceeded
 	}
 	return value, err
 }
 
-func (t *Total) begin(l *look) *look {
+func (t *Total) begin(r *reading) *reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running[l] = true
-	return l
+	t.running[r] = true
+	return r
 }
 
-// end returns the memory of a look, and the error that ended it.
-func (l *look) end() error {
-	t := l.total
+// end releases the memory of a read. It returns the error that ended the read early; nil if none did.
+func (r *reading) end() error {
+	t := r.total
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.held -= l.held
-	l.held, l.ended = 0, true
-	delete(t.running, l)
-	return l.err
+	t.held -= r.held
+	r.held, r.ended = 0, true
+	delete(t.running, r)
+	return r.err
 }
 
-// Take counts n bytes that the look of the context is about to take until its end. It
-// fails with an *Exceeded if that is too much, and if the look has ended.
+// Take counts n bytes that the read of the context is about to use until its end. It returns an *Exceeded if a
+// limit is exceeded, and another error if the read has ended.
 func Take(ctx context.Context, n int64) error { return of(ctx).take(n) }
 
-// Part returns a context for a part of the look of ctx, such as a page of a list, and a
-// function that settles it: of what the part took since it began, or was settled last,
-// only kept bytes count until the end of the look.
+// Part returns a context for a part of the read of ctx, such as a page of a list, and a function that settles
+// it: of the memory that the part took since it began or was last settled, only kept bytes count until the end
+// of the read.
 func Part(ctx context.Context) (_ context.Context, settle func(kept int64)) {
 	whole := of(ctx)
 	if whole == nil {
 		return ctx, func(int64) {}
 	}
-	p := &part{look: whole.look}
+	p := &part{of: whole.of}
 	return context.WithValue(ctx, partKey{}, p), func(kept int64) { p.settle(kept) }
 }
 
-// of returns the part of a look that a context is of; nil without one.
+// of returns the part of a read that has the context; nil if there is none.
 func of(ctx context.Context) *part {
 	p, _ := ctx.Value(partKey{}).(*part)
 	return p
@@ -201,63 +200,62 @@ func (p *part) take(n int64) error {
 	if p == nil {
 		return nil
 	}
-	l, t := p.look, p.look.total
+	r, t := p.of, p.of.total
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if l.ended {
+	if r.ended {
 		return errEnded
 	}
 	p.held += n
-	l.add(n)
-	return l.err
+	r.add(n)
+	return r.err
 }
 
-// add counts n bytes more, or less.
-func (l *look) add(n int64) {
-	t := l.total
-	l.held += n
+// add counts n further bytes, or fewer if n is negative, and ends a read if a limit is exceeded.
+func (r *reading) add(n int64) {
+	t := r.total
+	r.held += n
 	t.held += n
 	switch {
-	case l.held > l.limit:
-		l.stop(&Exceeded{Limit: l.limit})
+	case r.held > r.limit:
+		r.stop(&Exceeded{Limit: r.limit})
 	case t.held > t.limit:
 		t.excess().stop(&Exceeded{Limit: t.limit, Shared: true})
 	}
 }
 
-// errEnded is what a look gets that goes on after it was given up.
-var errEnded = errors.New("the look has ended")
+// errEnded is the error of a read that continues after its end.
+var errEnded = errors.New("the read has ended")
 
 func (p *part) settle(kept int64) {
-	t := p.look.total
+	t := p.of.total
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p.look.ended {
+	if p.of.ended {
 		return
 	}
-	p.look.add(kept - p.held)
+	p.of.add(kept - p.held)
 	p.held = 0
 }
 
-// stop ends a look for want of memory.
-func (l *look) stop(err *Exceeded) {
-	if l.err == nil {
-		l.err = err
-		l.cancel(err)
+// stop ends a read with an error. The first error counts.
+func (r *reading) stop(err *Exceeded) {
+	if r.err == nil {
+		r.err = err
+		r.cancel(err)
 	}
 }
 
-// excess returns the look that has to end because all together hold too much: the
-// preferred one if it does not fit into the memory that is not kept, or else the largest of
-// the others.
-func (t *Total) excess() *look {
-	var largest, preferred *look
-	for l := range t.running {
+// excess returns the read that has to end if all reads together use too much: the preferred one if it does not
+// fit into the memory besides the retained results, and otherwise the largest of the others.
+func (t *Total) excess() *reading {
+	var largest, preferred *reading
+	for r := range t.running {
 		switch {
-		case l.preferred:
-			preferred = l
-		case largest == nil || l.held > largest.held:
-			largest = l
+		case r.preferred:
+			preferred = r
+		case largest == nil || r.held > largest.held:
+			largest = r
 		}
 	}
 	if preferred == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 )
 
-// count returns what a text costs a look.
+// count returns the memory in bytes that a read of a text counts.
 func count(t *testing.T, text string, size int) int64 {
 	t.Helper()
 	low, high := int64(0), int64(1)<<40
@@ -34,7 +34,7 @@ func count(t *testing.T, text string, size int) int64 {
 	return low
 }
 
-// read reads a text in parts of a size as a look with a limit.
+// read reads a text in parts of a size as one read with a limit.
 func read(t *testing.T, text string, size int, limit int64) error {
 	t.Helper()
 	ctx := budget.NewTotal(1<<50).Scope(t.Context(), limit)
@@ -191,14 +191,13 @@ func heldBy(f func() any) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// take runs a look that takes some bytes.
+// take runs a read that takes n bytes.
 func take(ctx context.Context, n int64) error {
 	_, err := budget.Run(ctx, func(ctx context.Context) (int, error) { return 0, budget.Take(ctx, n) })
 	return err
 }
 
-// TestLimit holds that a look over its limit is an error, also if it returns none, and that
-// its context ends.
+// TestLimit checks that a read over its limit is an error even if it returns none, and that its context ends.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	total := budget.NewTotal(1000)
@@ -213,7 +212,7 @@ func TestLimit(t *testing.T) {
 			t.Error("beyond the limit there is no error")
 		}
 		if _, err := budget.Reader(ctx, strings.NewReader("x")).Read(make([]byte, 1)); err == nil {
-			t.Error("the look goes on reading")
+			t.Error("the read continues")
 		}
 		if ctx.Err() == nil {
 			t.Error("the context goes on")
@@ -225,7 +224,7 @@ func TestLimit(t *testing.T) {
 		t.Errorf("error %v after %d runs, want one about max_memory after one", err, runs)
 	}
 	if err := take(ctx, 100); err != nil {
-		t.Errorf("the next look: %v", err)
+		t.Errorf("the next read: %v", err)
 	}
 }
 
@@ -262,8 +261,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestTotal holds that the largest look ends when all need too much, and that it is
-// tried again.
+// TestTotal checks that the largest read ends if all together need too much, and that it is tried again.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -317,9 +315,8 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestPreference holds that a look that is tried again continues with small ones at the
-// same time, that another one ends if both need too much, and that the other one is tried
-// again soon.
+// TestPreference checks that a read that is tried again continues while small ones run, that another one ends if both
+// need too much, and that the other one is tried again soon.
 func TestPreference(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -369,7 +366,7 @@ func TestPreference(t *testing.T) {
 	}
 }
 
-// TestLeftBehind holds that a look that goes on after it was given up takes nothing.
+// TestLeftBehind checks that a read that continues after its end takes no memory.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	total := budget.NewTotal(100)
@@ -391,7 +388,7 @@ func TestLeftBehind(t *testing.T) {
 		t.Error("it still takes memory")
 	}
 	if err := take(ctx, 100); err != nil {
-		t.Errorf("the next look: %v", err)
+		t.Errorf("the next read: %v", err)
 	}
 }
 

@@ -7,32 +7,32 @@ import (
 	"strings"
 )
 
-// The maximum memory of decoding a text, in bytes. A value takes more if it is decoded into
-// a struct, and slices grow by copying.
+// The maximum memory that parts of a decoded text can take, in bytes. They include what values take in structs,
+// and slices that grow by copying.
 const (
-	// perByte counts the text twice: as it was read, and in the strings of the values.
+	// perByte is for each byte, which is in the text that was read and in a string of a value.
 	perByte = 2
-	// perMap and perList are of one in JSON, perField and perItem of what follows a comma
-	// in them.
+	// perMap and perList are for each map and list in JSON, perField and perItem for each element after a comma in
+	// a map or list.
 	perMap   = 512
 	perList  = 160
 	perField = 128
 	perItem  = 288
-	// perExponent is of a number with an exponent, which is kept with all its digits.
+	// perExponent is for each number with an exponent, which is decoded with all its digits.
 	perExponent = 320
-	// perQuoted is of what looks like a map, list or item within a string of JSON: the
-	// string may hold a document that is decoded in its turn.
+	// perQuoted is for each mark of a map, list or element in a string of JSON, which may contain a document that
+	// is decoded, too.
 	perQuoted = 112
-	// perTag is of one in XML, perAttribute of what may be one of its attributes.
+	// perTag is for each tag in XML, perAttribute for each mark of an attribute.
 	perTag       = 320
 	perAttribute = 192
-	// perNode is of what may be a line, key or item in YAML.
+	// perNode is for each mark of a line, key or element in YAML.
 	perNode = 288
 )
 
-// Reader returns a reader that counts what decoding the text of r takes, as Take does,
-// and that fails when the context ends. Text that begins like neither JSON nor XML
-// counts as what takes most of both and YAML: decoders of XML skip what stands before.
+// Reader returns a reader of the text of r. It counts the memory of the decoded text as Take does, and returns
+// an error after the context has ended. Text that begins neither like JSON nor like XML is counted as JSON, XML
+// and YAML together, because decoders of XML skip other text before the first tag.
 func Reader(ctx context.Context, r io.Reader) io.Reader {
 	return &reader{ended: func() error { return context.Cause(ctx) }, part: of(ctx), r: r}
 }
@@ -45,7 +45,7 @@ type reader struct {
 	scan  scanner
 }
 
-// Read counts before it returns.
+// Read reads from r and counts the text before it returns it.
 func (r *reader) Read(p []byte) (int, error) {
 	if err := r.ended(); err != nil {
 		return 0, err
@@ -57,8 +57,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Writer returns a writer that counts what decoding the text that is written to w takes,
-// as Reader does.
+// Writer returns a writer to w that counts the memory of the decoded text as Reader does.
 func Writer(ctx context.Context, w io.Writer) io.Writer {
 	return &writer{part: of(ctx), w: w}
 }
@@ -69,7 +68,7 @@ type writer struct {
 	scan scanner
 }
 
-// Write counts before it writes.
+// Write counts the text before it writes it to w.
 func (w *writer) Write(p []byte) (int, error) {
 	if err := w.part.take(w.scan.cost(p)); err != nil {
 		return 0, err
@@ -77,19 +76,19 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// A scanner computes the cost of a text, part by part.
+// A scanner computes the memory of a decoded text, part by part.
 type scanner struct {
 	form form
-	// quoted reports whether the text is within a string of JSON, and escaped whether a
-	// backslash stands before what follows.
+	// quoted reports whether the next byte is in a string of JSON, and escaped whether it follows a backslash
+	// there.
 	quoted, escaped bool
-	// digit reports whether a digit stands before what follows.
+	// digit reports whether the next byte follows a digit.
 	digit bool
-	// maps has an element for each map and list that the text is within, true for a map.
+	// maps has an element for each map or list that contains the next byte, true for a map, outermost first.
 	maps []bool
 }
 
-// A form is that of a text.
+// A form is the format of a text.
 type form uint8
 
 const (
@@ -99,7 +98,7 @@ const (
 	otherText
 )
 
-// cost returns what the next part of the text costs.
+// cost returns the memory of the next part of the text, in bytes.
 func (s *scanner) cost(text []byte) int64 {
 	cost := int64(len(text)) * perByte
 	if s.form == unknown {
@@ -119,12 +118,12 @@ func (s *scanner) cost(text []byte) int64 {
 	return cost
 }
 
-// xmlCost returns what the tags and attributes of a part of an XML text cost.
+// xmlCost returns the memory of the tags and attributes in a part of an XML text, in bytes.
 func xmlCost(text []byte) int64 {
 	return perTag*count(text, "<") + perAttribute*count(text, "=")
 }
 
-// count returns how often some bytes are in a text.
+// count returns how often the bytes of some occur in a text.
 func count(text []byte, some string) int64 {
 	var n int
 	for _, b := range []byte(some) {
@@ -133,10 +132,10 @@ func count(text []byte, some string) int64 {
 	return int64(n)
 }
 
-// space is the bytes that may stand before a text; the last three are a byte order mark.
+// space has the bytes that are skipped before the first byte of a text. The last three are a byte order mark.
 const space = " \t\r\n\xef\xbb\xbf"
 
-// formOf returns the form of a text by its first byte; unknown without one.
+// formOf returns the form of a text by its first byte; unknown if the text is empty.
 func formOf(text []byte) form {
 	switch {
 	case len(text) == 0:
@@ -149,7 +148,7 @@ func formOf(text []byte) form {
 	return otherText
 }
 
-// json returns what the maps, lists and items of a part of a JSON text cost.
+// json returns the memory of the maps, lists and elements in a part of a JSON text, in bytes.
 func (s *scanner) json(text []byte) int64 {
 	var cost int64
 	for i := 0; i < len(text); i++ {
@@ -182,7 +181,7 @@ func (s *scanner) json(text []byte) int64 {
 	return cost
 }
 
-// open returns what a map or a list costs that begins.
+// open enters a map or a list, and returns its memory in bytes.
 func (s *scanner) open(isMap bool) int64 {
 	if len(s.maps) < maxDepth {
 		s.maps = append(s.maps, isMap)
@@ -193,10 +192,10 @@ func (s *scanner) open(isMap bool) int64 {
 	return perList
 }
 
-// maxDepth is above the depth that decoders accept.
+// maxDepth bounds the depth that is tracked. Decoders accept less.
 const maxDepth = 20_000
 
-// next returns what the field or item costs that follows a comma.
+// next returns the memory of the element after a comma, in bytes.
 func (s *scanner) next() int64 {
 	if n := len(s.maps); n > 0 && s.maps[n-1] {
 		return perField
@@ -204,7 +203,8 @@ func (s *scanner) next() int64 {
 	return perItem
 }
 
-// inString reads on in a string, and returns the index of the last byte that it read.
+// inString scans a string up to its end or the next backslash. It returns the index of the last byte that it
+// scanned.
 func (s *scanner) inString(text []byte) int {
 	if s.escaped {
 		s.escaped = false
