@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// settled is the number of polls after which a lower number of messages is believed: the numbers of
+// settled is the number of polls after which a lower number of messages counts: the numbers of
 // SQS may be wrong for a minute.
 const settled = int(time.Minute / pollEvery)
 
