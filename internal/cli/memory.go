@@ -32,7 +32,8 @@ func limitMemory(maxMemory int64) int64 {
 
 const (
 	// scanGrowth and listGrowth are by how many bytes the heap of a scan and of a list of findings grows at
-	// least between two garbage collections. A large heap grows by the moreGrowth-th part of what lives in it.
+	// least between two garbage collections. A large heap grows by
+	// one part in moreGrowth of what lives in it, if that is more.
 	scanGrowth = 40 << 20
 	listGrowth = 80 << 20
 	moreGrowth = 10

@@ -298,6 +298,7 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	return in.versions.put(versionKey(now.num, now.at), nil)
 }
 
+// isUnread reports whether the snapshot has the resource, or a list that may contain it, as unread.
 func (in *intake) isUnread(ref model.Ref) bool {
 	return in.unread[ref] || slices.ContainsFunc(in.unreadAll, func(u model.Unread) bool { return u.Includes(ref) })
 }

@@ -108,6 +108,7 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 	return nil
 }
 
+// identities returns the identities of the resource of a row. Those without a text are left out.
 func (k *Kind) identities(row model.Value, env *Env) (all []model.Identity) {
 	for _, identity := range k.Identities {
 		if text := expand(identity[1], row, env.Texts); text != "" {
