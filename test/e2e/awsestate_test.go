@@ -220,7 +220,6 @@ func TestAWSEstate(t *testing.T) {
 
 	account.play("estate.jsonl")
 	account.findDefaults()
-	// moto creates a key and an interface of its own, which AWS would mark.
 	got := "== from the state, after the apply\n" + account.scan(s, "state") + "== from a plan, after the apply\n" + account.scan(s, "plan")
 	account.play("edits.jsonl")
 	s.write("plan.json", unpacked(t, "edited.json"))

@@ -48,6 +48,9 @@ func TestReferences(t *testing.T) {
 		for _, k := range l.Kinds {
 			check(k.Name, k.Parent)
 			check(k.Name, k.Maker)
+			for _, m := range k.Makes {
+				check(k.Name, m.Reference)
+			}
 			for _, u := range k.Usual {
 				check(k.Name, u.In)
 			}

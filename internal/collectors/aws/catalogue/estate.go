@@ -22,7 +22,11 @@ type Page struct {
 	pending []pending
 	// defaults are the defaults of AWS.
 	defaults []model.Ref
+	made     []made
 }
+
+// made is a resource that AWS created together with another one, its maker.
+type made struct{ ref, maker model.Ref }
 
 // An entry is a resource as far as a list has it. It is a third as large as a model.Resource, and there
 // are entries of all pages before there is the first one of these.
@@ -105,7 +109,22 @@ func (p *Page) add(k *Kind, row model.Value, env *Env, texts table.Texts) error 
 	p.judge(&e, row)
 	e.systemOwned = cmp.Or(e.systemOwned, ownerByTags(all))
 	p.entries = append(p.entries, e)
+	for i := range k.Makes {
+		if m := &k.Makes[i]; !m.Usual || e.systemOwned != "" {
+			p.addMade(m, &e, row)
+		}
+	}
 	return nil
+}
+
+// addMade records the resources that AWS created together with an entry.
+func (p *Page) addMade(m *Made, maker *entry, row model.Value) {
+	rows, _ := rowsAt(row, m.Rows)
+	for _, each := range rows {
+		if id := expand(m.ID, each, maker.env.Texts); id != "" {
+			p.made = append(p.made, made{model.Ref{Kind: m.fullKind(), ID: id}, model.Ref{Kind: maker.kind.FullName(), ID: maker.id}})
+		}
+	}
 }
 
 // identities returns the identities of the resource of a row. Those without a text are left out.
@@ -165,10 +184,13 @@ func (u *Usual) holds(row model.Value) bool {
 // one. gap returns why a kind was not read in a place. A resource is unread if it depends on
 // such a kind whether AWS created it.
 func Join(pages []Page, others []model.Resource, gap func(kind, place string) string, further ...*List) ([]model.Resource, []model.Unread) {
-	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, carriers: map[string]*entry{}, tagged: taggedKinds(further), names: map[string]string{}}
+	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, makers: map[model.Ref][]model.Ref{}, carriers: map[string]*entry{}, tagged: taggedKinds(further), names: map[string]string{}}
 	for i := range pages {
 		for _, ref := range pages[i].defaults {
 			j.defaults[ref] = true
+		}
+		for _, m := range pages[i].made {
+			j.makers[m.ref] = append(j.makers[m.ref], m.maker)
 		}
 	}
 	for i := range pages {
@@ -188,6 +210,8 @@ func Join(pages []Page, others []model.Resource, gap func(kind, place string) st
 type joiner struct {
 	gap      func(kind, place string) string
 	defaults map[model.Ref]bool
+	// makers are the resources that others were created together with.
+	makers map[model.Ref][]model.Ref
 	// carriers are the rows of the tagging API by ARN, and tagged the kinds that need them.
 	carriers map[string]*entry
 	tagged   map[string]bool
@@ -291,8 +315,9 @@ func (j *joiner) resource(e *entry) model.Resource {
 		r.Parent = model.Ref{Kind: j.fullName(e.kind.Parent.Kind), ID: e.parent}
 		r.DeclaredWithParent = e.kind.Part && !e.isCritical(j.kinds[r.Kind])
 	}
+	r.Makers = j.makers[model.Ref{Kind: r.Kind, ID: r.ID}]
 	if e.maker != "" {
-		r.Makers = []model.Ref{{Kind: j.fullName(e.kind.Maker.Kind), ID: e.maker}}
+		r.Makers = append(r.Makers, model.Ref{Kind: j.fullName(e.kind.Maker.Kind), ID: e.maker})
 	}
 	return r
 }
@@ -436,46 +461,4 @@ func created(v model.Value) time.Time {
 		return time.UnixMilli(int64(seconds)).UTC()
 	}
 	return decode.Time(v.Text(), time.RFC3339, "2006-01-02T15:04:05.000-0700")
-}
-
-// readTags returns tags as a map. Services return a map, or a list of keys and values.
-func readTags(v model.Value) model.Value {
-	if v.Kind() == model.Map {
-		return v
-	}
-	fields := make([]model.Field, 0, len(v.Items()))
-	for _, item := range v.Items() {
-		name := cmp.Or(item.At("Key").Str(), item.At("key").Str(), item.At("TagKey").Str())
-		value := item.At("Value")
-		for _, other := range []string{"value", "TagValue"} {
-			if value.IsNull() {
-				value = item.At(other)
-			}
-		}
-		if name != "" {
-			fields = append(fields, model.Field{Name: name, Value: model.StringOf(value.Text())})
-		}
-	}
-	return model.MapOf(fields...)
-}
-
-// reserved is what the names of tags begin with that no user can set.
-const reserved = "aws:"
-
-func withoutReserved(all model.Value) model.Value {
-	return model.MapOf(slices.DeleteFunc(slices.Clone(all.Fields()), func(f model.Field) bool { return strings.HasPrefix(f.Name, reserved) })...)
-}
-
-// ownerByTags returns what created a resource according to tags that no user can set.
-func ownerByTags(all model.Value) string {
-	for _, by := range []struct{ tag, reason string }{
-		{"aws:cloudformation:stack-name", "declared by the CloudFormation stack "},
-		{"aws:autoscaling:groupName", "created by the Auto Scaling group "},
-		{"aws:eks:cluster-name", "created by the EKS cluster "},
-	} {
-		if name := all.At(by.tag).Str(); name != "" {
-			return by.reason + name
-		}
-	}
-	return ""
 }

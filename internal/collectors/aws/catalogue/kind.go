@@ -59,6 +59,16 @@ type Batch struct {
 // A Reference is a template of the ID of a resource of a kind.
 type Reference struct{ Kind, ID string }
 
+// Made are resources that another one names as its own.
+type Made struct {
+	// Rows is the path to the rows of these resources below the row of the other one; "" for the row itself. The
+	// ID of the reference is a template of one of them.
+	Rows string
+	Reference
+	// Usual reports whether they are made only by a resource that AWS creates itself.
+	Usual bool
+}
+
 // A Kind is one kind of resources.
 type Kind struct {
 	// Name is the kind's name without the prefix, such as EC2::VPC.
@@ -81,6 +91,8 @@ type Kind struct {
 	// Maker is the resource that created it, if MakerWhere holds.
 	Maker      Reference
 	MakerWhere []model.Condition
+	// Makes are the resources that AWS created together with it. A user must not be able to choose them.
+	Makes []Made
 	// Identities are templates of further identities, by their names.
 	Identities [][2]string
 	// Shares reports whether it is read with the setting shares only.

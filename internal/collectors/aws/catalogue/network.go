@@ -54,6 +54,7 @@ func network() []*List {
 			Name: "EC2::NatGateway", ID: "{natGatewayId}", Parent: Reference{"EC2::Subnet", "{subnetId}"}, Tags: "tagSet", Created: "createTime",
 			Where:  []model.Condition{{Path: "state", NotIn: []string{"deleted", "deleting", "failed"}}},
 			Fields: text().Of("subnetId>subnet_id connectivityType>connectivity_type"),
+			Makes:  []Made{{Rows: "natGatewayAddressSet", Reference: Reference{"EC2::NetworkInterface", "{networkInterfaceId}"}}},
 			Rules:  table.Rate(model.Medium, "it costs money", "", table.Unmanaged()),
 		}),
 		describe("DescribeAddresses", "addressesSet", nil, &Kind{
@@ -67,6 +68,7 @@ func network() []*List {
 			Name: "EC2::VPCEndpoint", ID: "{vpcEndpointId}", Parent: Reference{"EC2::VPC", "{vpcId}"}, Tags: "tagSet", Created: "creationTimestamp",
 			Where:  []model.Condition{{Path: "state", NotIn: []string{"deleted", "deleting"}}},
 			Fields: text().Of("serviceName>service_name vpcEndpointType>vpc_endpoint_type vpcId>vpc_id"),
+			Makes:  []Made{{Rows: "networkInterfaceIdSet", Reference: Reference{"EC2::NetworkInterface", "{text}"}}},
 			Usual:  requesterManaged(),
 		}),
 		describe("DescribeVpcPeeringConnections", "vpcPeeringConnectionSet", paged(), &Kind{

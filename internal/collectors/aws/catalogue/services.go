@@ -284,6 +284,7 @@ func keys() []*List {
 			Kinds: []*Kind{{
 				Name: "KMS::Alias", ID: "{AliasArn}", Label: "{AliasName}", Created: "CreationDate", Fields: text().Of("AliasName>name TargetKeyId>target_key_id"),
 				Usual: []Usual{{Reason: "an alias of AWS", Path: "AliasName", Begins: []string{"alias/aws/"}}},
+				Makes: []Made{{Reference: Reference{"KMS::Key", "{TargetKeyId}"}, Usual: true}},
 			}},
 		},
 		{

@@ -1,0 +1,63 @@
+package catalogue
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// listed returns the page of rows that an operation lists.
+func listed(t *testing.T, action string, rows ...model.Value) (page Page) {
+	t.Helper()
+	for _, row := range rows {
+		for _, k := range listOfAction(t, action).Kinds {
+			if err := page.Add(k, row, attachedEnv(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return page
+}
+
+// TestMade checks which resources are known to be made by others: the interfaces of a NAT gateway and of an endpoint, and the
+// key of an alias that only AWS can create.
+func TestMade(t *testing.T) {
+	t.Parallel()
+	field := func(name string, items ...model.Value) model.Value {
+		return model.MapOf(model.Field{Name: name, Value: model.ListOf(items...)})
+	}
+	with := func(row model.Value, pairs ...string) model.Value {
+		for _, f := range textMap(pairs...).Fields() {
+			row = row.With(f.Name, f.Value)
+		}
+		return row
+	}
+	const alias = "arn:aws:kms:eu-central-1:" + account + ":alias/"
+	pages := []Page{
+		listed(t, "DescribeNatGateways", with(field("natGatewayAddressSet", textMap("networkInterfaceId", "eni-1"), textMap("networkInterfaceId", "eni-2")), "natGatewayId", "nat-1")),
+		listed(t, "DescribeVpcEndpoints", with(field("networkInterfaceIdSet", model.StringOf("eni-3")), "vpcEndpointId", "vpce-1")),
+		listed(t, "DescribeNetworkInterfaces", textMap("networkInterfaceId", "eni-1"), textMap("networkInterfaceId", "eni-2"), textMap("networkInterfaceId", "eni-3"), textMap("networkInterfaceId", "eni-4")),
+		listed(t, "DescribeKey", textMap("KeyId", "k-1", "KeyManager", "CUSTOMER"), textMap("KeyId", "k-2", "KeyManager", "CUSTOMER")),
+		listed(t, "ListAliases", textMap("AliasName", "alias/aws/ebs", "AliasArn", alias+"aws/ebs", "TargetKeyId", "k-1"),
+			textMap("AliasName", "alias/aws", "AliasArn", alias+"aws", "TargetKeyId", "k-2"), textMap("AliasName", "alias/aws/s3", "AliasArn", alias+"aws/s3")),
+	}
+	resources, _ := Join(pages, nil, func(string, string) string { return "" })
+	var got []string
+	for i := range resources {
+		if r := &resources[i]; len(r.Makers) > 0 {
+			got = append(got, fmt.Sprintf("%s by %s", r.ID, r.Makers))
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"eni-1 by [{aws/AWS::EC2::NatGateway nat-1}]", "eni-2 by [{aws/AWS::EC2::NatGateway nat-1}]", "eni-3 by [{aws/AWS::EC2::VPCEndpoint vpce-1}]",
+		"k-1 by [{aws/AWS::KMS::Alias " + alias + "aws/ebs}]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("made resources (-want +got):\n%s", diff)
+	}
+}
