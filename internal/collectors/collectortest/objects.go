@@ -125,11 +125,8 @@ func (x *changing) complete(t *testing.T) {
 func (x *changing) faulty(t *testing.T) {
 	t.Helper()
 	for _, f := range allFaults() {
-		x.faultyAt(t, f, "")
-		for _, at := range x.paths {
-			if !f.everywhere {
-				x.faultyAt(t, f, at)
-			}
+		for _, at := range f.places(x.paths) {
+			x.faultyAt(t, f, at)
 		}
 	}
 	got, err := x.part(t, x.Weak, testTimeout)
