@@ -4,6 +4,9 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
+# The flags of the build. -fuzz has the fuzzer look for inputs that run other code, and
+# builds all dependencies anew.
+FUZZFLAGS ?= -fuzz .
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
 # The commit's date, not the build's: the same commit gives the same bytes.
@@ -12,11 +15,20 @@ DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 # The packages whose tests must notice nearly every mistake.
 CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
+# Tests that take minutes under the race detector, because they start hundreds of processes
+# or read large inputs. Other tests run the same goroutines.
+SLOW     ?= Scripts|Week|Months|ForeignNetwork|Hostile|Bounds|HistoryCost|ManyRenderings|PostRenderersBounds|PostRenderersUnknown|ReleaseProblems|FluxUnchecked|AddressesWithoutSecrets|TenThousand.*|Agree|LargeFileInHistory|PastLeftOut|NewBranchName
+
 # The folders whose comments follow the rules of tools/vale/styles.
 PROSE    ?= cmd deploy internal test tools
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)
+
+# One set of flags for every build, so that all share the build cache. With -trimpath
+# the results do not depend on the folder either.
+export GOFLAGS     += -trimpath
+export CGO_ENABLED  = 0
 
 LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
@@ -26,8 +38,8 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/driftd and bin/driftd-helm
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/driftd ./cmd/driftd
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/driftd-helm ./cmd/driftd-helm
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/driftd ./cmd/driftd
+	$(GO) build -ldflags '-s -w' -o bin/driftd-helm ./cmd/driftd-helm
 
 .PHONY: test
 test: ## run the unit tests; needs only Go
@@ -35,8 +47,8 @@ test: ## run the unit tests; needs only Go
 	$(GO) -C test test ./...
 
 .PHONY: race
-race: ## run the unit tests of driftd under the race detector, with fewer random cases; needs a C compiler
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=20 $(GO) test -race -short -timeout 30m ./...
+race: ## run the unit tests of driftd under the race detector, with fewer cases and without those of SLOW; needs a C compiler
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=20 $(GO) test -race -short -skip '^Test($(SLOW))$$' -timeout 30m ./...
 
 .PHONY: lint
 lint: ## run golangci-lint, which also checks the imports between packages, and vale, which checks comments; needs a C compiler
@@ -47,7 +59,7 @@ lint: ## run golangci-lint, which also checks the imports between packages, and 
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (1m, or 1000x inputs)
-	FUZZTIME=$(FUZZTIME) GO='$(GO)' sh tools/fuzz.sh
+	FUZZTIME=$(FUZZTIME) GO='$(GO)' sh tools/fuzz.sh $(FUZZFLAGS)
 
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
@@ -65,8 +77,8 @@ mutate: ## replace each operator of CORE, and print what its tests do not find
 	$(GO) run ./tools/mutate $(CORE)
 
 .PHONY: package
-package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and checksums
-	GO='$(GO)' sh tools/package.sh dist
+package: ## build .deb and .rpm for amd64 and arm64, or for ARCH, into dist/, with SBOM and checksums
+	GO='$(GO)' sh tools/package.sh dist $(ARCH)
 
 .PHONY: bench
 bench: build tools ## measure driftd against kubectl diff, tofu plan and helm template; BENCH=-short for a quick look
