@@ -44,7 +44,7 @@ func pages() map[string]string {
 		"EC2::InternetGateway": vpc + "InternetGateway:internetGatewayId={owner}",
 		"EC2::NetworkAcl":      vpc + "NetworkAclDetails:networkAclId={owner}", "EC2::NetworkAclEntry": vpc + "NetworkAclDetails:networkAclId={owner}",
 		"IAM::LoginProfile": iam + "users/details/{owner}", "IAM::UserToGroupAddition": iam + "users/details/{owner}",
-		"Lambda::Function": "/lambda/home?region={region}#/functions/{name}", "KMS::Key": "/kms/home?region={region}#/kms/keys/{owner}",
+		"Lambda::Function": "/lambda/home?region={region}#/functions/{name}", "KMS::Key": "/kms/home?region={region}#/kms/keys/{name}",
 		"EKS::Cluster": "/eks/home?region={region}#/clusters/{name}", "DynamoDB::Table": "/dynamodbv2/home?region={region}#table?name={name}",
 		"Route53::HostedZone": "/route53/v2/hostedzones#ListRecordSets/{owner}",
 	}

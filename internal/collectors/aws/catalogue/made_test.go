@@ -36,12 +36,12 @@ func TestMade(t *testing.T) {
 		}
 		return row
 	}
-	const alias = "arn:aws:kms:eu-central-1:" + account + ":alias/"
+	const alias, key = "arn:aws:kms:eu-central-1:" + account + ":alias/", "arn:aws:kms:eu-central-1:" + account + ":key/"
 	pages := []Page{
 		listed(t, "DescribeNatGateways", with(field("natGatewayAddressSet", textMap("networkInterfaceId", "eni-1"), textMap("networkInterfaceId", "eni-2")), "natGatewayId", "nat-1")),
 		listed(t, "DescribeVpcEndpoints", with(field("networkInterfaceIdSet", model.StringOf("eni-3")), "vpcEndpointId", "vpce-1")),
 		listed(t, "DescribeNetworkInterfaces", textMap("networkInterfaceId", "eni-1"), textMap("networkInterfaceId", "eni-2"), textMap("networkInterfaceId", "eni-3"), textMap("networkInterfaceId", "eni-4")),
-		listed(t, "DescribeKey", textMap("KeyId", "k-1", "KeyManager", "CUSTOMER"), textMap("KeyId", "k-2", "KeyManager", "CUSTOMER")),
+		listed(t, "DescribeKey", textMap("KeyId", "k-1", "Arn", key+"k-1", "KeyManager", "CUSTOMER"), textMap("KeyId", "k-2", "Arn", key+"k-2", "KeyManager", "CUSTOMER")),
 		listed(t, "ListAliases", textMap("AliasName", "alias/aws/ebs", "AliasArn", alias+"aws/ebs", "TargetKeyId", "k-1"),
 			textMap("AliasName", "alias/aws", "AliasArn", alias+"aws", "TargetKeyId", "k-2"), textMap("AliasName", "alias/aws/s3", "AliasArn", alias+"aws/s3")),
 	}
@@ -54,10 +54,29 @@ func TestMade(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
+		key + "k-1 by [{aws/AWS::KMS::Alias " + alias + "aws/ebs}]",
 		"eni-1 by [{aws/AWS::EC2::NatGateway nat-1}]", "eni-2 by [{aws/AWS::EC2::NatGateway nat-1}]", "eni-3 by [{aws/AWS::EC2::VPCEndpoint vpce-1}]",
-		"k-1 by [{aws/AWS::KMS::Alias " + alias + "aws/ebs}]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("made resources (-want +got):\n%s", diff)
+	}
+}
+
+// TestReplicas checks that a key and its replica in another region, which have one ID, are two resources.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	var page []Page
+	var want []string
+	for _, region := range []string{"eu-central-1", "us-west-2"} {
+		arn := "arn:aws:kms:" + region + ":" + account + ":key/mrk-1"
+		page, want = append(page, listed(t, "DescribeKey", textMap("KeyId", "mrk-1", "Arn", arn))), append(want, arn)
+	}
+	resources, _ := Join(page, nil, func(string, string) string { return "" })
+	var got []string
+	for i := range resources {
+		got = append(got, resources[i].ID)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }

@@ -268,14 +268,15 @@ func keys() []*List {
 			Call: awsapi.Call{Service: kms, Action: "ListKeys", Input: map[string]any{"Limit": 1000}, Page: next}, Rights: "kms:ListKeys", Rows: "Keys",
 			Then: []*List{{
 				Call:   awsapi.Call{Service: kms, Action: "DescribeKey", Input: map[string]any{"KeyId": "{KeyArn}"}},
-				Rights: "kms:DescribeKey", Rows: "KeyMetadata", Absent: "NotFoundException", Subject: Reference{"KMS::Key", "{KeyId}"},
+				Rights: "kms:DescribeKey", Rows: "KeyMetadata", Absent: "NotFoundException", Subject: Reference{"KMS::Key", "{KeyArn}"},
 				Kinds: []*Kind{{
-					Name: "KMS::Key", ID: "{KeyId}", Created: "CreationDate",
+					// A key and its replicas in other regions have one ID.
+					Name: "KMS::Key", ID: "{Arn}", Label: "{KeyId}", Created: "CreationDate", Tagged: true,
 					// Terraform takes a key that is to be deleted for a missing one, too.
-					Where:      []model.Condition{{Path: "KeyState", NotIn: []string{"PendingDeletion", "PendingReplicaDeletion"}}},
-					Fields:     table.Join(text().Of("Arn>arn Description>description"), flag().Of("Enabled>is_enabled")),
-					Identities: [][2]string{{"arn", "{Arn}"}}, Usual: []Usual{{Reason: "managed by AWS", Where: is("KeyManager", "AWS")}},
-					Rules: table.Rate(model.Critical, "what it encrypted becomes unreadable", "is_enabled", table.Edited(), table.Is("is_enabled", "false")),
+					Where:  []model.Condition{{Path: "KeyState", NotIn: []string{"PendingDeletion", "PendingReplicaDeletion"}}},
+					Fields: table.Join(text().Of("Arn>arn Description>description"), flag().Of("Enabled>is_enabled")),
+					Usual:  []Usual{{Reason: "managed by AWS", Where: is("KeyManager", "AWS")}},
+					Rules:  table.Rate(model.Critical, "what it encrypted becomes unreadable", "is_enabled", table.Edited(), table.Is("is_enabled", "false")),
 				}},
 			}},
 		},
@@ -284,7 +285,7 @@ func keys() []*List {
 			Kinds: []*Kind{{
 				Name: "KMS::Alias", ID: "{AliasArn}", Label: "{AliasName}", Created: "CreationDate", Fields: text().Of("AliasName>name TargetKeyId>target_key_id"),
 				Usual: []Usual{{Reason: "an alias of AWS", Path: "AliasName", Begins: []string{"alias/aws/"}}},
-				Makes: []Made{{Reference: Reference{"KMS::Key", "{TargetKeyId}"}, Usual: true}},
+				Makes: []Made{{Reference: Reference{"KMS::Key", "arn:{$partition}:kms:{$region}:{$account}:key/{TargetKeyId}"}, Usual: true}},
 			}},
 		},
 		{

@@ -156,7 +156,7 @@ func TestEvents(t *testing.T) {
 				event(8, "bob", "sns", "TagResource", `{"resourceArn":"arn:u","tags":[]}`, none, ""),
 			},
 			[]string{
-				"edited KMS::Key k tags.team,tags_all.team bob exact",
+				"edited KMS::Key arn:aws:kms:eu-central-1:123456789012:key/k tags.team,tags_all.team bob exact",
 				"edited RDS::DBCluster arn:d tags.team,tags_all.team bob exact",
 				"edited RDS::DBInstance arn:d tags.team,tags_all.team bob exact",
 				"edited Route53::HostedZone Z1 tags.team,tags_all.team bob exact",
@@ -174,6 +174,18 @@ func TestEvents(t *testing.T) {
 				event(4, "bob", "s3", "PutBucketPolicy", `{"bucketName":"b"}`, none, ""),
 			},
 			[]string{"created S3::BucketPolicy b bob likely", "edited S3::BucketPolicy b bob exact", "deleted S3::BucketPolicy b carol exact", "created S3::BucketPolicy b alice exact", "edited S3::BucketPolicy b alice exact", "edited S3::BucketPolicy b bob exact"},
+		},
+		{
+			"a key and its replica in another region have one ID",
+			[]string{
+				event(1, "bob", "kms", "ReplicateKey", `{"keyId":"mrk-1","replicaRegion":"us-west-2"}`, `{"replicaKeyMetadata":{"keyId":"mrk-1","arn":"arn:aws:kms:us-west-2:123456789012:key/mrk-1"}}`, ""),
+				event(2, "carol", "kms", "DisableKey", `{"keyId":"arn:aws:kms:eu-central-1:123456789012:key/mrk-1"}`, none, ""),
+				strings.ReplaceAll(event(3, "alice", "kms", "DisableKey", `{"keyId":"mrk-1"}`, none, ""), "eu-central-1", "us-west-2"),
+			},
+			[]string{
+				"edited KMS::Key arn:aws:kms:eu-central-1:123456789012:key/mrk-1 is_enabled carol exact", "created KMS::Key arn:aws:kms:us-west-2:123456789012:key/mrk-1 bob exact",
+				"edited KMS::Key arn:aws:kms:us-west-2:123456789012:key/mrk-1 is_enabled alice exact",
+			},
 		},
 		{
 			"a version of a policy that is not the default changes nothing",

@@ -164,16 +164,19 @@ func dataEvents() map[string]map[string][]effect {
 
 func keyEvents() map[string]map[string][]effect {
 	const secret = "{<arn|secretId@arn}"
+	const keys = "arn:{$partition}:kms:{$region}:{$account}:key/"
+	const key = keys + "{keyId@name}"
 	return map[string]map[string][]effect{
 		"kms": {
-			"CreateKey":            {created("KMS::Key", "{<keyMetadata.keyId}")},
-			"ScheduleKeyDeletion":  {deleted("KMS::Key", "{<keyId@name|keyId@name}")},
-			"DisableKey":           {edited("KMS::Key", "{keyId@name}", "is_enabled")},
-			"EnableKey":            {edited("KMS::Key", "{keyId@name}", "is_enabled")},
-			"PutKeyPolicy":         {edited("KMS::Key", "{keyId@name}", "policy")},
-			"EnableKeyRotation":    {edited("KMS::Key", "{keyId@name}", "enable_key_rotation")},
-			"DisableKeyRotation":   {edited("KMS::Key", "{keyId@name}", "enable_key_rotation")},
-			"UpdateKeyDescription": {edited("KMS::Key", "{keyId@name}", "description")},
+			"CreateKey":            {created("KMS::Key", "{<keyMetadata.arn}")},
+			"ReplicateKey":         {created("KMS::Key", "{<replicaKeyMetadata.arn}")},
+			"ScheduleKeyDeletion":  {deleted("KMS::Key", keys+"{<keyId@name|keyId@name}")},
+			"DisableKey":           {edited("KMS::Key", key, "is_enabled")},
+			"EnableKey":            {edited("KMS::Key", key, "is_enabled")},
+			"PutKeyPolicy":         {edited("KMS::Key", key, "policy")},
+			"EnableKeyRotation":    {edited("KMS::Key", key, "enable_key_rotation")},
+			"DisableKeyRotation":   {edited("KMS::Key", key, "enable_key_rotation")},
+			"UpdateKeyDescription": {edited("KMS::Key", key, "description")},
 			"CreateAlias":          {created("KMS::Alias", "arn:{$partition}:kms:{$region}:{$account}:{aliasName}")},
 			"DeleteAlias":          {deleted("KMS::Alias", "arn:{$partition}:kms:{$region}:{$account}:{aliasName}")},
 			"UpdateAlias":          {edited("KMS::Alias", "arn:{$partition}:kms:{$region}:{$account}:{aliasName}", "target_key_id")},
@@ -248,7 +251,7 @@ func tagEvents() map[string]map[string][]effect {
 		"dynamodb":             both("DynamoDB::Table", "{resourceArn}", list),
 		"ecr":                  both("ECR::Repository", "{resourceArn}", list),
 		"eks":                  both("EKS::Cluster", "{resourceArn}", mapped),
-		"kms":                  both("KMS::Key", "{keyId@name}", "tags.tagKey"),
+		"kms":                  both("KMS::Key", "arn:{$partition}:kms:{$region}:{$account}:key/{keyId@name}", "tags.tagKey"),
 		"secretsmanager":       both("SecretsManager::Secret", "{<arn|secretId@arn}", list),
 		"logs":                 merge(both("Logs::LogGroup", "{resourceArn}", mapped), map[string][]effect{"TagLogGroup": {tags("Logs::LogGroup", group, mapped)}, "UntagLogGroup": {tags("Logs::LogGroup", group, "tags")}}),
 		"cloudtrail":           {"AddTags": {tags("CloudTrail::Trail", "{resourceId}", "tagsList.key")}, "RemoveTags": {tags("CloudTrail::Trail", "{resourceId}", "tagsList.key")}},
