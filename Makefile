@@ -17,7 +17,7 @@ CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
 # Tests that take minutes under the race detector, because they start hundreds of processes
 # or read large inputs. Other tests run the same goroutines.
-SLOW     ?= Scripts|Week|Months|ForeignNetwork|Hostile|Bounds|HistoryCost|ManyRenderings|PostRenderersBounds|PostRenderersUnknown|ReleaseProblems|FluxUnchecked|AddressesWithoutSecrets|TenThousand.*|Agree|LargeFileInHistory|PastLeftOut|NewBranchName
+SLOW     ?= Scripts|Week|Months|ForeignNetwork|Hostile|Bounds|HistoryCost|ManyRenderings|PostRenderersBounds|PostRenderersUnknown|ReleaseProblems|FluxUnchecked|AddressesWithoutSecrets|TenThousand.*|LargeFileInHistory|PastLeftOut|NewBranchName
 
 # The folders whose comments follow the rules of tools/vale/styles.
 PROSE    ?= cmd deploy internal test tools
@@ -47,8 +47,9 @@ test: ## run the unit tests; needs only Go
 	$(GO) -C test test ./...
 
 .PHONY: race
-race: ## run the unit tests of driftd under the race detector, with fewer cases and without those of SLOW; needs a C compiler
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=20 $(GO) test -race -short -skip '^Test($(SLOW))$$' -timeout 30m ./...
+race: ## run the tests of packages with goroutines or locks under the race detector, with fewer cases and without those of SLOW; needs a C compiler
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=20 $(GO) test -race -short -skip '^Test($(SLOW))$$' -timeout 30m \
+	$$(grep -rlE --include='*.go' --exclude='*_test.go' '^\s*go [a-z]|\.Go\(|"sync(/atomic)?"|collectors\.Parallel\(' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 .PHONY: lint
 lint: ## run golangci-lint, which also checks the imports between packages, and vale, which checks comments; needs a C compiler
