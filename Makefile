@@ -68,7 +68,7 @@ fuzz: ## run every fuzz target for FUZZTIME (1m, or 1000x inputs)
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
 	$(TOOLS) DRIFTD_TEST_HELM_BIN=$$(sh tools/build.sh helm) DRIFTD_TEST_FLUX_BIN=$$(sh tools/build.sh flux) DRIFTD_TEST_ARGOCD_BIN=$$(sh tools/build.sh argocd) DRIFTD_TEST_REDIS=$$(sh tools/redis.sh) DRIFTD_TEST_MOTO=$$(sh tools/moto.sh) \
 	PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_TEST_CHROMIUM=$$(sh tools/chromium.sh) \
-	$(GO) -C test test -tags e2e -count 1 -timeout 30m $(ARGS) ./...
+	$(GO) -C test test -tags e2e -count 1 -timeout 60m $(ARGS) ./...
 
 .PHONY: e2e-openstack
 e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 12
