@@ -162,21 +162,25 @@ func dataEvents() map[string]map[string][]effect {
 	}
 }
 
+// Templates of the ARN of a key. Requests have its ID or its ARN.
+const (
+	kmsKeys = "arn:{$partition}:kms:{$region}:{$account}:key/"
+	kmsKey  = kmsKeys + "{keyId@name}"
+)
+
 func keyEvents() map[string]map[string][]effect {
 	const secret = "{<arn|secretId@arn}"
-	const keys = "arn:{$partition}:kms:{$region}:{$account}:key/"
-	const key = keys + "{keyId@name}"
 	return map[string]map[string][]effect{
 		"kms": {
 			"CreateKey":            {created("KMS::Key", "{<keyMetadata.arn}")},
 			"ReplicateKey":         {created("KMS::Key", "{<replicaKeyMetadata.arn}")},
-			"ScheduleKeyDeletion":  {deleted("KMS::Key", keys+"{<keyId@name|keyId@name}")},
-			"DisableKey":           {edited("KMS::Key", key, "is_enabled")},
-			"EnableKey":            {edited("KMS::Key", key, "is_enabled")},
-			"PutKeyPolicy":         {edited("KMS::Key", key, "policy")},
-			"EnableKeyRotation":    {edited("KMS::Key", key, "enable_key_rotation")},
-			"DisableKeyRotation":   {edited("KMS::Key", key, "enable_key_rotation")},
-			"UpdateKeyDescription": {edited("KMS::Key", key, "description")},
+			"ScheduleKeyDeletion":  {deleted("KMS::Key", kmsKeys+"{<keyId@name|keyId@name}")},
+			"DisableKey":           {edited("KMS::Key", kmsKey, "is_enabled")},
+			"EnableKey":            {edited("KMS::Key", kmsKey, "is_enabled")},
+			"PutKeyPolicy":         {edited("KMS::Key", kmsKey, "policy")},
+			"EnableKeyRotation":    {edited("KMS::Key", kmsKey, "enable_key_rotation")},
+			"DisableKeyRotation":   {edited("KMS::Key", kmsKey, "enable_key_rotation")},
+			"UpdateKeyDescription": {edited("KMS::Key", kmsKey, "description")},
 			"CreateAlias":          {created("KMS::Alias", "arn:{$partition}:kms:{$region}:{$account}:{aliasName}")},
 			"DeleteAlias":          {deleted("KMS::Alias", "arn:{$partition}:kms:{$region}:{$account}:{aliasName}")},
 			"UpdateAlias":          {edited("KMS::Alias", "arn:{$partition}:kms:{$region}:{$account}:{aliasName}", "target_key_id")},
@@ -251,7 +255,7 @@ func tagEvents() map[string]map[string][]effect {
 		"dynamodb":             both("DynamoDB::Table", "{resourceArn}", list),
 		"ecr":                  both("ECR::Repository", "{resourceArn}", list),
 		"eks":                  both("EKS::Cluster", "{resourceArn}", mapped),
-		"kms":                  both("KMS::Key", "arn:{$partition}:kms:{$region}:{$account}:key/{keyId@name}", "tags.tagKey"),
+		"kms":                  both("KMS::Key", kmsKey, "tags.tagKey"),
 		"secretsmanager":       both("SecretsManager::Secret", "{<arn|secretId@arn}", list),
 		"logs":                 merge(both("Logs::LogGroup", "{resourceArn}", mapped), map[string][]effect{"TagLogGroup": {tags("Logs::LogGroup", group, mapped)}, "UntagLogGroup": {tags("Logs::LogGroup", group, "tags")}}),
 		"cloudtrail":           {"AddTags": {tags("CloudTrail::Trail", "{resourceId}", "tagsList.key")}, "RemoveTags": {tags("CloudTrail::Trail", "{resourceId}", "tagsList.key")}},
