@@ -57,6 +57,7 @@ declarations:
 
 // replayedCLI is a stand-in for the CLI of Terraform, which prints what the genuine one with the genuine provider printed.
 const replayedCLI = `#!/bin/sh
+PATH=/bin:/usr/bin
 cd "${0%/*}"
 case $1 in
 version) echo '{"terraform_version":"1.11.4"}' ;;
@@ -224,6 +225,7 @@ func TestAWSEstate(t *testing.T) {
 	account.play("edits.jsonl")
 	s.write("plan.json", unpacked(t, "edited.json"))
 	got += "== from a plan, after the edits\n" + account.scan(s, "plan")
+	account.checkPage(s)
 	golden := filepath.Join("testdata", "awsestate.txt")
 	if os.Getenv("DRIFTD_TEST_E2E_UPDATE") != "" {
 		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -236,6 +238,36 @@ func TestAWSEstate(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the findings differ from %s (-want +got):\n%s", golden, diff)
+	}
+}
+
+// checkPage checks that the page of a daemon shows, after its first scan, a rule that everybody can use: as critical, and with
+// who made it.
+func (a *recordedAccount) checkPage(s *shelf) {
+	a.t.Helper()
+	config, err := os.ReadFile(filepath.Join(s.dir, "plan.yaml"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	address := freeAddress(a.t)
+	s.write("driftd.yaml", fmt.Sprintf("state_dir: ./served\nserver: {listen: %q}\n%s", address, config))
+	d := (&installation{t: a.t, dir: s.dir, address: address}).serve()
+	var page string
+	d.eventually(startTimeout, "findings on its page", func() (err error) {
+		if page, err = d.get("/"); err == nil && !strings.Contains(page, `<tr id="f-`) {
+			err = errors.New("no finding is on it")
+		}
+		return err
+	})
+	row := regexp.MustCompile(`(?s)<tr id="f-(?:[^<]|<[^t]|<t[^r])*sgr-d7448f42d1771d045.*?</tr>`).FindString(page)
+	text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(row, "")
+	for _, want := range []string{"critical", "alice"} {
+		if !strings.Contains(strings.ToLower(text), want) {
+			a.t.Errorf("the row of the rule on the page lacks %q: %q", want, text)
+		}
+	}
+	if strings.Contains(page, "not-a-real-one-7Q") {
+		a.t.Error("a secret is on the page")
 	}
 }
 
@@ -268,7 +300,7 @@ func peopleOf(t *testing.T, text string) map[string]string {
 func (a *recordedAccount) scan(s *shelf, engine string) string {
 	a.t.Helper()
 	cmd := exec.CommandContext(a.t.Context(), driftdPath(a.t), "scan", "--config", engine+".yaml", "-o", "json", "--state-dir", engine)
-	cmd.Dir, cmd.Env = s.dir, []string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH")}
+	cmd.Dir, cmd.Env = s.dir, []string{"HOME=" + s.dir}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
