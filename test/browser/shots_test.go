@@ -53,17 +53,19 @@ func TestPictures(t *testing.T) {
 				name += "-phone"
 			}
 			look := func(base, path, what string, live bool) {
-				p := chrome.visit(t, base)
-				p.inScheme(scheme)
-				if phone {
-					p.onPhone()
-				} else {
-					call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
-				}
-				if p.open(path); live {
-					p.awaitLive()
-				}
-				p.picture(filepath.Join(dir, what+"-"+name+".png"))
+				t.Run(what+"-"+name, func(t *testing.T) { // closes the tab
+					p := chrome.visit(t, base)
+					p.inScheme(scheme)
+					if phone {
+						p.onPhone()
+					} else {
+						call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
+					}
+					if p.open(path); live {
+						p.awaitLive()
+					}
+					p.picture(filepath.Join(dir, what+"-"+name+".png"))
+				})
 			}
 			for what, at := range paths {
 				look(d.base, at, what, true)
