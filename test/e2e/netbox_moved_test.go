@@ -15,7 +15,7 @@ import (
 // for the changes of their own, and all moved fields have one cause.
 func TestNetBoxMoved(t *testing.T) {
 	t.Parallel()
-	d := appliedDesk(t, terraformCLIs(t)[0], "4.6.8")
+	d := appliedDesk(t, oneCLI(t), "4.6.8")
 	old := d.id(machines, "app-01")
 	cluster := d.at("virtualization/clusters", "prod-fra")
 	d.by("priya", "DELETE", d.at(machines, "app-01"), nil)

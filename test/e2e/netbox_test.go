@@ -122,7 +122,7 @@ func (d *desk) weaken() {
 // time: everything is unchecked, nothing is missing, and the reason has a next step.
 func TestNetBoxBroken(t *testing.T) {
 	t.Parallel()
-	cli := terraformCLIs(t)[0]
+	cli := oneCLI(t)
 	d := appliedDesk(t, cli, "4.6.8")
 	for _, test := range []struct {
 		reason string
@@ -156,7 +156,7 @@ func TestNetBoxMoves(t *testing.T) {
 	for _, version := range []string{"3.7.8", "4.4.10", "4.6.8"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			d := appliedDesk(t, terraformCLIs(t)[0], version)
+			d := appliedDesk(t, oneCLI(t), version)
 			d.by("jonas", "POST", machines, map[string]any{"name": "aaa", "cluster": d.id("virtualization/clusters", "prod-fra")})
 			d.write("driftd.yaml", strings.Replace(fmt.Sprintf(netboxConfig, d.url), "netbox-token}", "netbox-token, page_size: 2}", 1))
 			victim := d.at(machines, "aaa")

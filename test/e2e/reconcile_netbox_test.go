@@ -83,45 +83,44 @@ func (r *deskRoom) edit(user string, body netboxlab.Object) {
 // NetBox agree, Proxmox VE does.
 func TestReconcileNetBox(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newDeskRoom(t, cli, "4.6.8")
-		d := r.serve()
-		d.awaitFindings()
-		r.edit("mara", netboxlab.Object{"memory": 3072})
-		a := d.awaitAction(reconcile.Proposed)
-		if a.Verdict != model.Disputed || !a.Plan.Records || a.Declaration != "intent" || a.Drift.Name != "mara" || a.Subject.ID != "301" {
-			t.Errorf("the action is %+v", a)
-		}
-		if after := d.approve("alice", &a); after.State != reconcile.Converged {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		d.awaitFindings()
-		if got := r.memory(); got != "2048" {
-			t.Errorf("NetBox has %s MB", got)
-		}
-		list, err := r.netbox.Do("admin", http.MethodGet, fmt.Sprintf("core/object-changes/?id__gt=%d", r.netbox.LastChange()-1), nil)
-		if want := "driftd: finding " + a.Finding + ", approved by alice"; err != nil || !strings.Contains(fmt.Sprint(list), want) || !strings.Contains(fmt.Sprint(list), "driftd-fix") {
-			t.Errorf("NetBox's changelog has %v (%v), want %q by driftd-fix", list, err, want)
-		}
-		// The other direction: what is live follows both declarations.
-		r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7", "carol@pve")
-		r.pve.SetConfig(301, "memory", "4096", "carol@pve")
-		after := d.putBack("alice")
-		if after.State != reconcile.Converged || after.Plan.Records || after.Verdict != model.Changed {
-			t.Fatalf("it is %s: %s: %+v", after.State, after.Outcome, after)
-		}
-		r.pve.Restart(301, "carol@pve")
-		d.awaitFindings()
-		if memory, _ := r.config("memory"); memory != "2048" || r.memory() != "2048" {
-			t.Errorf("Proxmox VE has %s MB, NetBox %s", memory, r.memory())
-		}
-	})
+	cli := oneCLI(t)
+	r := newDeskRoom(t, cli, "4.6.8")
+	d := r.serve()
+	d.awaitFindings()
+	r.edit("mara", netboxlab.Object{"memory": 3072})
+	a := d.awaitAction(reconcile.Proposed)
+	if a.Verdict != model.Disputed || !a.Plan.Records || a.Declaration != "intent" || a.Drift.Name != "mara" || a.Subject.ID != "301" {
+		t.Errorf("the action is %+v", a)
+	}
+	if after := d.approve("alice", &a); after.State != reconcile.Converged {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	d.awaitFindings()
+	if got := r.memory(); got != "2048" {
+		t.Errorf("NetBox has %s MB", got)
+	}
+	list, err := r.netbox.Do("admin", http.MethodGet, fmt.Sprintf("core/object-changes/?id__gt=%d", r.netbox.LastChange()-1), nil)
+	if want := "driftd: finding " + a.Finding + ", approved by alice"; err != nil || !strings.Contains(fmt.Sprint(list), want) || !strings.Contains(fmt.Sprint(list), "driftd-fix") {
+		t.Errorf("NetBox's changelog has %v (%v), want %q by driftd-fix", list, err, want)
+	}
+	// The other direction: what is live follows both declarations.
+	r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7", "carol@pve")
+	r.pve.SetConfig(301, "memory", "4096", "carol@pve")
+	after := d.putBack("alice")
+	if after.State != reconcile.Converged || after.Plan.Records || after.Verdict != model.Changed {
+		t.Fatalf("it is %s: %s: %+v", after.State, after.Outcome, after)
+	}
+	r.pve.Restart(301, "carol@pve")
+	d.awaitFindings()
+	if memory, _ := r.config("memory"); memory != "2048" || r.memory() != "2048" {
+		t.Errorf("Proxmox VE has %s MB, NetBox %s", memory, r.memory())
+	}
 }
 
 // A guest that only NetBox declares is put back, too: the changelog has who declared it.
 func TestReconcileNetBoxDeclares(t *testing.T) {
 	t.Parallel()
-	r := newDeskRoom(t, terraformCLIs(t)[0], "4.6.8")
+	r := newDeskRoom(t, oneCLI(t), "4.6.8")
 	r.make(machines, netboxlab.Object{"name": "mail", "cluster": 1, "memory": 1024, "status": "offline"})
 	r.pve.Create(pvetest.Guest{ID: 400, Kind: "qemu", Node: "pve1", Status: "stopped", Config: pvetest.Row{"name": "mail", "memory": "1024", "cores": 1}}, "mara@pve")
 	d := r.serve()
@@ -144,7 +143,7 @@ func TestReconcileNetBoxDeclares(t *testing.T) {
 // The primary address of a guest follows what is live, in the object of the address.
 func TestReconcileNetBoxAddress(t *testing.T) {
 	t.Parallel()
-	r := newDeskRoom(t, terraformCLIs(t)[0], "4.6.8")
+	r := newDeskRoom(t, oneCLI(t), "4.6.8")
 	config, err := os.ReadFile(r.path("driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +180,7 @@ func TestReconcileNetBoxMAC(t *testing.T) {
 	for _, version := range []string{"4.6.8", "4.1.11"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			r := newDeskRoom(t, terraformCLIs(t)[0], version)
+			r := newDeskRoom(t, oneCLI(t), version)
 			const wrong, right = "BC:24:11:00:00:0A", "BC:24:11:00:00:01"
 			nic := r.make(nics, netboxlab.Object{"virtual_machine": r.vm, "name": "eth0", "mac_address": wrong})
 			holder, mac := fmt.Sprintf("%s/%d", nics, nic), fmt.Sprintf("%s/%d", nics, nic)
@@ -236,7 +235,7 @@ func (r *deskRoom) make(endpoint string, body netboxlab.Object) int {
 // A write into NetBox does what was approved, or nothing.
 func TestReconcileNetBoxRefuses(t *testing.T) {
 	t.Parallel()
-	r := newDeskRoom(t, terraformCLIs(t)[0], "4.3.1") // without entity tags
+	r := newDeskRoom(t, oneCLI(t), "4.3.1") // without entity tags
 	d := r.serve()
 	d.awaitFindings()
 	// A value that Terraform would undo is not written into NetBox.

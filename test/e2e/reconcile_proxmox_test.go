@@ -88,78 +88,76 @@ func (r *guestRoom) config(key string) (value, waits string) {
 // what waits for a restart. The next scan, and the next plan of the pipeline, find it in sync.
 func TestReconcileProxmox(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoom(t, cli)
-		d := r.serve()
-		d.awaitFindings()
-		r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7,firewall=1", "carol@pve")
-		a := d.awaitAction(reconcile.Proposed)
-		if a.Drift.Name != "carol@pve" || a.Plan.Identity != "driftd@pve!fix" || a.Plan.AfterRestart != "" {
-			t.Errorf("the action is %+v", a)
-		}
-		if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "" {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		if net, _ := r.config("net0"); net != "virtio=BC:24:11:00:00:01,bridge=vmbr0,firewall=0" && net != "virtio=BC:24:11:00:00:01,bridge=vmbr0" {
-			t.Errorf("net0 is %s", net)
-		}
-		d.awaitFindings()
-		r.pve.SetConfig(301, "cores", 4, "carol@pve")
-		r.pve.SetConfig(301, "memory", "4096", "carol@pve")
-		a = d.awaitAction(reconcile.Proposed)
-		if a.Plan.AfterRestart != "cores, memory" {
-			t.Errorf("after a restart: %q", a.Plan.AfterRestart)
-		}
-		if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "it takes effect after a stop and a start" {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		d.awaitVerdict(model.PendingRestart)
-		r.pve.Restart(301, "carol@pve")
-		d.awaitFindings()
-		// Another's change that waits is drift, and ends without a restart.
-		r.pve.SetPending(301, "cores", 8, "erin@pve")
-		a = d.awaitAction(reconcile.Proposed)
-		if a.Verdict != model.PendingRestart || a.Drift.Name != "erin@pve" {
-			t.Errorf("the action is %+v", a)
-		}
-		if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "" {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		if cores, waits := r.config("cores"); cores != "2" || waits != "<nil>" {
-			t.Errorf("the guest has %s cores, and %s waits", cores, waits)
-		}
-		d.awaitFindings()
-		r.nothingToDo()
-	})
+	cli := oneCLI(t)
+	r := newGuestRoom(t, cli)
+	d := r.serve()
+	d.awaitFindings()
+	r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7,firewall=1", "carol@pve")
+	a := d.awaitAction(reconcile.Proposed)
+	if a.Drift.Name != "carol@pve" || a.Plan.Identity != "driftd@pve!fix" || a.Plan.AfterRestart != "" {
+		t.Errorf("the action is %+v", a)
+	}
+	if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "" {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	if net, _ := r.config("net0"); net != "virtio=BC:24:11:00:00:01,bridge=vmbr0,firewall=0" && net != "virtio=BC:24:11:00:00:01,bridge=vmbr0" {
+		t.Errorf("net0 is %s", net)
+	}
+	d.awaitFindings()
+	r.pve.SetConfig(301, "cores", 4, "carol@pve")
+	r.pve.SetConfig(301, "memory", "4096", "carol@pve")
+	a = d.awaitAction(reconcile.Proposed)
+	if a.Plan.AfterRestart != "cores, memory" {
+		t.Errorf("after a restart: %q", a.Plan.AfterRestart)
+	}
+	if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "it takes effect after a stop and a start" {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	d.awaitVerdict(model.PendingRestart)
+	r.pve.Restart(301, "carol@pve")
+	d.awaitFindings()
+	// Another's change that waits is drift, and ends without a restart.
+	r.pve.SetPending(301, "cores", 8, "erin@pve")
+	a = d.awaitAction(reconcile.Proposed)
+	if a.Verdict != model.PendingRestart || a.Drift.Name != "erin@pve" {
+		t.Errorf("the action is %+v", a)
+	}
+	if after := d.approve("alice", &a); after.State != reconcile.Converged || after.Outcome != "" {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	if cores, waits := r.config("cores"); cores != "2" || waits != "<nil>" {
+		t.Errorf("the guest has %s cores, and %s waits", cores, waits)
+	}
+	d.awaitFindings()
+	r.nothingToDo()
 }
 
 // Options and aliases of a guest's firewall are put back.
 func TestReconcileProxmoxFirewall(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoom(t, cli)
-		d := r.serve()
-		d.awaitFindings()
-		for field, drift := range map[string]func(*pvetest.Cluster){
-			"dhcp":      func(c *pvetest.Cluster) { c.Objects["/qemu/301/firewall/options"]["dhcp"] = 1 },
-			"policy_in": func(c *pvetest.Cluster) { c.Objects["/qemu/301/firewall/options"]["policy_in"] = "ACCEPT" },
-			"cidr":      func(c *pvetest.Cluster) { c.Row("/qemu/301/firewall/aliases", "name", "office")["cidr"] = "0.0.0.0/0" },
-			"comment": func(c *pvetest.Cluster) {
-				c.Row("/qemu/301/firewall/aliases", "name", "office")["comment"] = "opened for a test"
-			},
-		} {
-			r.pve.Edit(drift)
-			after := d.putBack("alice")
-			if after.State != reconcile.Converged {
-				t.Fatalf("%s: it is %s: %s", field, after.State, after.Outcome)
-			}
-			if len(after.Plan.Changes) != 1 || after.Plan.Changes[0].Path != field {
-				t.Errorf("the plan is %+v, want %s", after.Plan, field)
-			}
-			d.awaitFindings()
+	cli := oneCLI(t)
+	r := newGuestRoom(t, cli)
+	d := r.serve()
+	d.awaitFindings()
+	for field, drift := range map[string]func(*pvetest.Cluster){
+		"dhcp":      func(c *pvetest.Cluster) { c.Objects["/qemu/301/firewall/options"]["dhcp"] = 1 },
+		"policy_in": func(c *pvetest.Cluster) { c.Objects["/qemu/301/firewall/options"]["policy_in"] = "ACCEPT" },
+		"cidr":      func(c *pvetest.Cluster) { c.Row("/qemu/301/firewall/aliases", "name", "office")["cidr"] = "0.0.0.0/0" },
+		"comment": func(c *pvetest.Cluster) {
+			c.Row("/qemu/301/firewall/aliases", "name", "office")["comment"] = "opened for a test"
+		},
+	} {
+		r.pve.Edit(drift)
+		after := d.putBack("alice")
+		if after.State != reconcile.Converged {
+			t.Fatalf("%s: it is %s: %s", field, after.State, after.Outcome)
 		}
-		r.nothingToDo()
-	})
+		if len(after.Plan.Changes) != 1 || after.Plan.Changes[0].Path != field {
+			t.Errorf("the plan is %+v, want %s", after.Plan, field)
+		}
+		d.awaitFindings()
+	}
+	r.nothingToDo()
 }
 
 // awaitVerdict waits until there is one finding, with a verdict.
@@ -177,7 +175,7 @@ func (d *daemon) awaitVerdict(want model.Verdict) {
 // A write to Proxmox VE does what was approved, or nothing.
 func TestReconcileProxmoxRefuses(t *testing.T) {
 	t.Parallel()
-	r := newGuestRoom(t, terraformCLIs(t)[0])
+	r := newGuestRoom(t, oneCLI(t))
 	d := r.serve()
 	d.awaitFindings()
 	r.grant("VM.Audit", "VM.Config.CPU")
@@ -223,65 +221,63 @@ const webDisks = `
 // keeps its data, which a new volume, as the next apply would make it, does not have.
 func TestReconcileProxmoxDisk(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
-		r.grant("VM.Audit", "VM.Config.Disk")
-		d := r.serve()
-		d.awaitFindings()
-		before, _ := r.config("scsi1")
-		volume, _, _ := strings.Cut(before, ",")
-		r.pve.Edit(func(c *pvetest.Cluster) {
-			c.Guests = append(c.Guests, pvetest.Guest{ID: 302, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "rescue", "scsi5": volume}})
-		})
-		r.pve.SetConfig(301, "scsi1", nil, "carol@pve")
-		d.awaitHeld("scope", "guest 302 has the volume "+volume)
-		r.pve.Edit(func(c *pvetest.Cluster) { c.RemoveGuest(302) })
-		r.pve.SetConfig(301, "scsi1", before, "carol@pve")
-		d.awaitFindings()
-		r.pve.SetConfig(301, "scsi1", nil, "carol@pve")
-		a := d.awaitAction(reconcile.Proposed)
-		if a.Drift.Name != "carol@pve" || len(a.Plan.Changes) != 1 || a.Plan.Changes[0].Path != "scsi1" || a.Plan.Person == "" {
-			t.Errorf("the action is %+v", a)
-		}
-		if after := d.putBack("alice"); after.State != reconcile.Converged || after.Outcome != "" {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		if scsi1, _ := r.config("scsi1"); !strings.HasPrefix(scsi1, volume+",") || !strings.Contains(scsi1, ",size=20G") {
-			t.Errorf("scsi1 is %s, and was %s", scsi1, before)
-		}
-		d.awaitFindings()
-		r.nothingToDo()
+	cli := oneCLI(t)
+	r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
+	r.grant("VM.Audit", "VM.Config.Disk")
+	d := r.serve()
+	d.awaitFindings()
+	before, _ := r.config("scsi1")
+	volume, _, _ := strings.Cut(before, ",")
+	r.pve.Edit(func(c *pvetest.Cluster) {
+		c.Guests = append(c.Guests, pvetest.Guest{ID: 302, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "rescue", "scsi5": volume}})
 	})
+	r.pve.SetConfig(301, "scsi1", nil, "carol@pve")
+	d.awaitHeld("scope", "guest 302 has the volume "+volume)
+	r.pve.Edit(func(c *pvetest.Cluster) { c.RemoveGuest(302) })
+	r.pve.SetConfig(301, "scsi1", before, "carol@pve")
+	d.awaitFindings()
+	r.pve.SetConfig(301, "scsi1", nil, "carol@pve")
+	a := d.awaitAction(reconcile.Proposed)
+	if a.Drift.Name != "carol@pve" || len(a.Plan.Changes) != 1 || a.Plan.Changes[0].Path != "scsi1" || a.Plan.Person == "" {
+		t.Errorf("the action is %+v", a)
+	}
+	if after := d.putBack("alice"); after.State != reconcile.Converged || after.Outcome != "" {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	if scsi1, _ := r.config("scsi1"); !strings.HasPrefix(scsi1, volume+",") || !strings.Contains(scsi1, ",size=20G") {
+		t.Errorf("scsi1 is %s, and was %s", scsi1, before)
+	}
+	d.awaitFindings()
+	r.nothingToDo()
 }
 
 // A disk that is smaller than declared is made larger, with a person and the privilege on its storage, and its other options are put
 // back by the same action. The next plan has nothing to do, and the next drift has its own author. A disk that is larger is left.
 func TestReconcileProxmoxSize(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
-		r.grant("VM.Audit", "VM.Config.Disk")
-		d := r.serve()
-		d.awaitFindings()
-		before, _ := r.config("scsi1")
-		r.pve.SetConfig(301, "scsi1", strings.Replace(before, "size=20G", "size=12G", 1), "carol@pve")
-		d.awaitHeld("rights", "driftd@pve!fix lacks Datastore.AllocateSpace on /storage/local-lvm")
-		r.grant("VM.Audit", "VM.Config.Disk", "Datastore.AllocateSpace")
-		r.pve.Edit(func(c *pvetest.Cluster) { c.SlowTasks = 2 })
-		r.pve.SetConfig(301, "scsi1", strings.Replace(strings.Replace(before, "size=20G", "size=12G", 1), "ssd=1", "ssd=0", 1), "carol@pve")
-		a := d.awaitAction(reconcile.Proposed)
-		if a.Drift.Name != "carol@pve" || a.Plan.Person == "" || len(a.Plan.Requests) < 1 || !strings.HasPrefix(a.Plan.Requests[0], "make scsi1 (local-lvm:vm-301-disk-1) larger") {
-			t.Errorf("the action is %+v", a)
-		}
-		if after := d.putBack("alice"); after.State != reconcile.Converged || after.Outcome != "" {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		if scsi1, _ := r.config("scsi1"); !strings.Contains(scsi1, "size=20G") || !strings.Contains(scsi1, "ssd=1") {
-			t.Errorf("scsi1 is %s, and was %s", scsi1, before)
-		}
-		d.awaitFindings()
-		r.nothingToDo()
-		r.pve.Resize(301, "scsi1", "24G", "erin@pve")
-		d.awaitHeld("kind", "the disk is larger than declared, and a disk cannot be made smaller")
-	})
+	cli := oneCLI(t)
+	r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
+	r.grant("VM.Audit", "VM.Config.Disk")
+	d := r.serve()
+	d.awaitFindings()
+	before, _ := r.config("scsi1")
+	r.pve.SetConfig(301, "scsi1", strings.Replace(before, "size=20G", "size=12G", 1), "carol@pve")
+	d.awaitHeld("rights", "driftd@pve!fix lacks Datastore.AllocateSpace on /storage/local-lvm")
+	r.grant("VM.Audit", "VM.Config.Disk", "Datastore.AllocateSpace")
+	r.pve.Edit(func(c *pvetest.Cluster) { c.SlowTasks = 2 })
+	r.pve.SetConfig(301, "scsi1", strings.Replace(strings.Replace(before, "size=20G", "size=12G", 1), "ssd=1", "ssd=0", 1), "carol@pve")
+	a := d.awaitAction(reconcile.Proposed)
+	if a.Drift.Name != "carol@pve" || a.Plan.Person == "" || len(a.Plan.Requests) < 1 || !strings.HasPrefix(a.Plan.Requests[0], "make scsi1 (local-lvm:vm-301-disk-1) larger") {
+		t.Errorf("the action is %+v", a)
+	}
+	if after := d.putBack("alice"); after.State != reconcile.Converged || after.Outcome != "" {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	if scsi1, _ := r.config("scsi1"); !strings.Contains(scsi1, "size=20G") || !strings.Contains(scsi1, "ssd=1") {
+		t.Errorf("scsi1 is %s, and was %s", scsi1, before)
+	}
+	d.awaitFindings()
+	r.nothingToDo()
+	r.pve.Resize(301, "scsi1", "24G", "erin@pve")
+	d.awaitHeld("kind", "the disk is larger than declared, and a disk cannot be made smaller")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -142,6 +143,14 @@ func (i *applying) state() string {
 	return string(text)
 }
 
+// oneCLI returns OpenTofu or, if installed, Terraform, for a test for which it makes no difference. The name of the test
+// determines which, so that both are tested.
+func oneCLI(t *testing.T) tftest.CLI {
+	t.Helper()
+	clis := terraformCLIs(t)
+	return clis[crc32.ChecksumIEEE([]byte(t.Name()))%uint32(len(clis))]
+}
+
 // forEachCLI runs a test with OpenTofu and, if installed, with Terraform.
 func forEachCLI(t *testing.T, f func(*testing.T, tftest.CLI)) {
 	t.Helper()
@@ -191,45 +200,44 @@ func TestReconcileTerraform(t *testing.T) {
 // A plan runs the programs of a root: the account of the writer is used only for a commit that was approved.
 func TestReconcileTerraformAccount(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		i := newApplying(t, cli)
-		i.write("runs", "")
-		i.write(cli.Name, "#!/bin/sh\necho \"$1 $ACCOUNT\" >> "+i.path("runs")+"\nexec "+cli.Path+" \"$@\"\n")
-		if err := os.Chmod(i.path(cli.Name), 0o700); err != nil {
-			t.Fatal(err)
+	cli := oneCLI(t)
+	i := newApplying(t, cli)
+	i.write("runs", "")
+	i.write(cli.Name, "#!/bin/sh\necho \"$1 $ACCOUNT\" >> "+i.path("runs")+"\nexec "+cli.Path+" \"$@\"\n")
+	if err := os.Chmod(i.path(cli.Name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	i.cli.Path = i.path(cli.Name)
+	i.settings, i.writing = ", box: false, env: {ACCOUNT: reader}", ", env: {ACCOUNT: writer}"
+	i.serveLab("approve")
+	d := i.serve()
+	d.awaitFindings()
+	i.edit("server/web", "size", 9)
+	a := d.awaitAction(reconcile.Proposed)
+	// The branch moved since: what it has now was not approved.
+	i.declare("db", 12, "")
+	i.commit()
+	if status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest}); status != http.StatusConflict {
+		t.Errorf("another commit: %d: %s", status, text)
+	}
+	if runs := i.runs(); strings.Contains(runs, "writer") || !strings.Contains(runs, "plan reader") {
+		t.Errorf("nothing was carried out, and these programs ran:\n%s", runs)
+	}
+	i.declare("db", 8, "")
+	i.commit()
+	i.edit("server/web", "size", 10)
+	d.eventually(startTimeout, "the action of the new drift", func() error {
+		if a = d.awaitAction(reconcile.Proposed); !a.Plan.Changes[0].Old.Equal(model.IntOf(10)) {
+			return fmt.Errorf("the action is %+v", a.Plan)
 		}
-		i.cli.Path = i.path(cli.Name)
-		i.settings, i.writing = ", box: false, env: {ACCOUNT: reader}", ", env: {ACCOUNT: writer}"
-		i.serveLab("approve")
-		d := i.serve()
-		d.awaitFindings()
-		i.edit("server/web", "size", 9)
-		a := d.awaitAction(reconcile.Proposed)
-		// The branch moved since: what it has now was not approved.
-		i.declare("db", 12, "")
-		i.commit()
-		if status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest}); status != http.StatusConflict {
-			t.Errorf("another commit: %d: %s", status, text)
-		}
-		if runs := i.runs(); strings.Contains(runs, "writer") || !strings.Contains(runs, "plan reader") {
-			t.Errorf("nothing was carried out, and these programs ran:\n%s", runs)
-		}
-		i.declare("db", 8, "")
-		i.commit()
-		i.edit("server/web", "size", 10)
-		d.eventually(startTimeout, "the action of the new drift", func() error {
-			if a = d.awaitAction(reconcile.Proposed); !a.Plan.Changes[0].Old.Equal(model.IntOf(10)) {
-				return fmt.Errorf("the action is %+v", a.Plan)
-			}
-			return nil
-		})
-		if after := d.approve("alice", &a); after.State != reconcile.Converged {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		if runs := i.runs(); strings.Count(runs, "plan writer") != 1 || !strings.Contains(runs, "apply writer") || strings.Contains(runs, "apply reader") {
-			t.Errorf("these programs ran:\n%s", runs)
-		}
+		return nil
 	})
+	if after := d.approve("alice", &a); after.State != reconcile.Converged {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	if runs := i.runs(); strings.Count(runs, "plan writer") != 1 || !strings.Contains(runs, "apply writer") || strings.Contains(runs, "apply reader") {
+		t.Errorf("these programs ran:\n%s", runs)
+	}
 }
 
 // runs returns the commands of the CLI, each with the account.
@@ -258,34 +266,33 @@ func (i *applying) servePVE(lab *pvelab.Lab, main string) {
 // the source finds it in sync.
 func TestReconcileTerraformProxmox(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		i := newApplying(t, cli)
-		lab := pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))
-		i.servePVE(lab, webGuest)
-		d := i.serve()
-		d.awaitFindings()
-		lab.SetConfig(301, "cores", 4, "carol@pve")
-		lab.SetConfig(301, "memory", 4096, "carol@pve")
-		a := d.awaitAction(reconcile.Proposed)
-		if a.Subject.Source != "pve" || a.Drift.Name != "carol@pve" || len(a.Plan.Addresses) != 1 || a.Plan.Addresses[0] != "proxmox_virtual_environment_vm.web" {
-			t.Errorf("the action is %+v", a)
-		}
-		t.Logf("changes %+v", a.Plan.Changes)
-		if r, err := d.report(); err != nil || len(r.Findings) != 1 || len(r.Findings[0].Changes) != len(a.Plan.Changes) {
-			t.Errorf("the findings are %+v: %v", r.Findings, err)
-		} else {
-			for k, c := range r.Findings[0].Changes {
-				if c.Path != a.Plan.Changes[k].Path { // a fight over a field is known by its path
-					t.Errorf("the finding has the path %s, and the plan %s", c.Path, a.Plan.Changes[k].Path)
-				}
+	cli := oneCLI(t)
+	i := newApplying(t, cli)
+	lab := pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))
+	i.servePVE(lab, webGuest)
+	d := i.serve()
+	d.awaitFindings()
+	lab.SetConfig(301, "cores", 4, "carol@pve")
+	lab.SetConfig(301, "memory", 4096, "carol@pve")
+	a := d.awaitAction(reconcile.Proposed)
+	if a.Subject.Source != "pve" || a.Drift.Name != "carol@pve" || len(a.Plan.Addresses) != 1 || a.Plan.Addresses[0] != "proxmox_virtual_environment_vm.web" {
+		t.Errorf("the action is %+v", a)
+	}
+	t.Logf("changes %+v", a.Plan.Changes)
+	if r, err := d.report(); err != nil || len(r.Findings) != 1 || len(r.Findings[0].Changes) != len(a.Plan.Changes) {
+		t.Errorf("the findings are %+v: %v", r.Findings, err)
+	} else {
+		for k, c := range r.Findings[0].Changes {
+			if c.Path != a.Plan.Changes[k].Path { // a fight over a field is known by its path
+				t.Errorf("the finding has the path %s, and the plan %s", c.Path, a.Plan.Changes[k].Path)
 			}
 		}
-		if after := d.approve("alice", &a); after.State != reconcile.Converged {
-			t.Fatalf("it is %s: %s", after.State, after.Outcome)
-		}
-		d.awaitFindings()
-		i.nothingToDo()
-	})
+	}
+	if after := d.approve("alice", &a); after.State != reconcile.Converged {
+		t.Fatalf("it is %s: %s", after.State, after.Outcome)
+	}
+	d.awaitFindings()
+	i.nothingToDo()
 }
 
 const webGuest = `
@@ -325,61 +332,60 @@ func (d *daemon) awaitHeld(guard, why string) {
 // An apply does what was approved and nothing else, or it does nothing.
 func TestReconcileTerraformRefuses(t *testing.T) {
 	t.Parallel()
-	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
-		i := installApplying(t, cli, "approve")
-		d := i.serve()
-		d.awaitFindings()
-		i.edit("server/web", "size", 9)
-		a := d.awaitAction(reconcile.Proposed)
-		// Another resource drifted since: the apply would put that back, too, without an approval.
-		i.edit("server/db", "size", 16)
-		status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
-		if status != http.StatusConflict || i.size("web") != "9" || i.size("db") != "16" {
-			t.Errorf("other drift: %d: %s: web %s, db %s", status, text, i.size("web"), i.size("db"))
-		}
-		// One apply puts both back.
-		a = d.awaitCovering(1)
-		if after := d.approve("alice", &a); after.State != reconcile.Converged || i.size("web") != "4" || i.size("db") != "8" {
-			t.Fatalf("it is %s: %s: web %s, db %s", after.State, after.Outcome, i.size("web"), i.size("db"))
-		}
-		d.awaitFindings()
-		// The state was edited by hand, with the same serial.
-		i.edit("server/web", "size", 11)
+	cli := oneCLI(t)
+	i := installApplying(t, cli, "approve")
+	d := i.serve()
+	d.awaitFindings()
+	i.edit("server/web", "size", 9)
+	a := d.awaitAction(reconcile.Proposed)
+	// Another resource drifted since: the apply would put that back, too, without an approval.
+	i.edit("server/db", "size", 16)
+	status, text := d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
+	if status != http.StatusConflict || i.size("web") != "9" || i.size("db") != "16" {
+		t.Errorf("other drift: %d: %s: web %s, db %s", status, text, i.size("web"), i.size("db"))
+	}
+	// One apply puts both back.
+	a = d.awaitCovering(1)
+	if after := d.approve("alice", &a); after.State != reconcile.Converged || i.size("web") != "4" || i.size("db") != "8" {
+		t.Fatalf("it is %s: %s: web %s, db %s", after.State, after.Outcome, i.size("web"), i.size("db"))
+	}
+	d.awaitFindings()
+	// The state was edited by hand, with the same serial.
+	i.edit("server/web", "size", 11)
+	a = d.awaitAction(reconcile.Proposed)
+	before := i.state()
+	i.write("states/infra.tfstate", strings.Replace(before, `"size": 4`, `"size": 5`, 1))
+	status, text = d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
+	if status != http.StatusConflict || i.size("web") != "11" {
+		t.Errorf("another state: %d: %s: web %s", status, text, i.size("web"))
+	}
+	i.write("states/infra.tfstate", before)
+	i.edit("server/web", "size", 4)
+	// The report of a scan that began before the edits may be without findings, too.
+	d.awaitScan()
+	d.awaitFindings()
+	// A commit that no pipeline applied would be shipped along.
+	i.declare("db", 12, "")
+	i.commit()
+	i.edit("server/web", "size", 9)
+	d.awaitHeld("scope", "lab_server.db")
+	i.apply()
+	d.awaitScan()
+	d.awaitFindings()
+	// Another apply holds the lock.
+	i.edit("server/web", "size", 10)
+	d.awaitAction(reconcile.Proposed)
+	unlock := i.lock()
+	// The answer is that of the one who carried it out first, this request or the daemon by itself. A scan that began before the edit
+	// may end after it, and change the finding once more.
+	for text = "look again"; strings.Contains(text, "look again") || strings.Contains(text, "is superseded"); {
 		a = d.awaitAction(reconcile.Proposed)
-		before := i.state()
-		i.write("states/infra.tfstate", strings.Replace(before, `"size": 4`, `"size": 5`, 1))
 		status, text = d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
-		if status != http.StatusConflict || i.size("web") != "11" {
-			t.Errorf("another state: %d: %s: web %s", status, text, i.size("web"))
-		}
-		i.write("states/infra.tfstate", before)
-		i.edit("server/web", "size", 4)
-		// The report of a scan that began before the edits may be without findings, too.
-		d.awaitScan()
-		d.awaitFindings()
-		// A commit that no pipeline applied would be shipped along.
-		i.declare("db", 12, "")
-		i.commit()
-		i.edit("server/web", "size", 9)
-		d.awaitHeld("scope", "lab_server.db")
-		i.apply()
-		d.awaitScan()
-		d.awaitFindings()
-		// Another apply holds the lock.
-		i.edit("server/web", "size", 10)
-		d.awaitAction(reconcile.Proposed)
-		unlock := i.lock()
-		// The answer is that of the one who carried it out first, this request or the daemon by itself. A scan that began before the edit
-		// may end after it, and change the finding once more.
-		for text = "look again"; strings.Contains(text, "look again") || strings.Contains(text, "is superseded"); {
-			a = d.awaitAction(reconcile.Proposed)
-			status, text = d.as("alice", "/api/v1/actions/"+a.ID+"/approve", map[string]string{"digest": a.Digest})
-		}
-		if !strings.Contains(text, "nothing was changed") || !strings.Contains(text, "lock") || i.size("web") != "10" {
-			t.Errorf("locked: %d: %s: web %s", status, text, i.size("web"))
-		}
-		unlock()
-	})
+	}
+	if !strings.Contains(text, "nothing was changed") || !strings.Contains(text, "lock") || i.size("web") != "10" {
+		t.Errorf("locked: %d: %s: web %s", status, text, i.size("web"))
+	}
+	unlock()
 }
 
 // After a kill in the middle of an apply, the next start determines what came of it.

@@ -20,7 +20,7 @@ import (
 // changelog, the reason names that right for every change in NetBox.
 func TestTriangleRemoved(t *testing.T) {
 	t.Parallel()
-	tri := newTriangle(t, terraformCLIs(t)[0])
+	tri := newTriangle(t, oneCLI(t))
 	config, err := os.ReadFile(filepath.Join(tri.dir, "driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)

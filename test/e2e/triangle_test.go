@@ -374,7 +374,7 @@ func (tri *triangle) makeTwin(want []string) {
 // the guest's number.
 func TestTriangleDestroyed(t *testing.T) {
 	t.Parallel()
-	tri := newTriangle(t, terraformCLIs(t)[0])
+	tri := newTriangle(t, oneCLI(t))
 	config, err := os.ReadFile(filepath.Join(tri.dir, "driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -399,7 +399,7 @@ func TestTriangleDestroyed(t *testing.T) {
 // is missing or unmanaged because of it.
 func TestTriangleHalf(t *testing.T) {
 	t.Parallel()
-	tri := newTriangle(t, terraformCLIs(t)[0])
+	tri := newTriangle(t, oneCLI(t))
 	tri.netbox.Grant("driftd", netboxlab.Permission{Models: []string{"virtualization.virtualmachine"}, Actions: []string{"view"},
 		Constraints: map[string]any{"name": "web-01"}})
 	tri.onPVE(func(pve *pvelab.Lab) { pve.SetConfig(302, "memory", "8192", "carol@pve") })

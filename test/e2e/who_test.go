@@ -121,7 +121,7 @@ func (i auditedInstallation) wantActors(want map[string]string) {
 // NetBox's changelog: Terraform's account must not be named.
 func TestWhoPastTheChangelog(t *testing.T) {
 	t.Parallel()
-	cli := terraformCLIs(t)[0]
+	cli := oneCLI(t)
 	d := appliedDesk(t, cli, "4.6.8")
 	silent := d.serve(withoutEntries(d.netbox, "script"), (*httptest.Server).Start)
 	d.write("driftd.yaml", fmt.Sprintf(netboxConfig, silent.URL))
