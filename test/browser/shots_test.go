@@ -54,6 +54,7 @@ func TestPictures(t *testing.T) {
 			}
 			look := func(base, path, what string, live bool) {
 				t.Run(what+"-"+name, func(t *testing.T) { // closes the tab
+					t.Parallel()
 					p := chrome.visit(t, base)
 					p.inScheme(scheme)
 					if phone {
