@@ -22,16 +22,11 @@ import (
 	"github.com/driftd/driftd/test/pvelab"
 )
 
-// TestProxmox runs each script in testdata/proxmox: the real provider applies to a cluster, and
+// TestProxmox runs the scripts in testdata/proxmox: the real provider applies to a cluster, and
 // driftd compares the state with the cluster.
 func TestProxmox(t *testing.T) {
 	t.Parallel()
-	for _, cli := range terraformCLIs(t) {
-		t.Run(cli.Name, func(t *testing.T) {
-			t.Parallel()
-			newTerraformHarness(t, cli, nil).run(t, "proxmox")
-		})
-	}
+	runScripts(t, "proxmox")
 }
 
 const proxmoxProvider = `

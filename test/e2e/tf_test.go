@@ -21,16 +21,44 @@ import (
 	"github.com/driftd/driftd/test/tftest"
 )
 
-// TestTerraform runs each script in testdata/terraform with OpenTofu and, if installed, with
-// Terraform.
+// TestTerraform runs the scripts in testdata/terraform.
 func TestTerraform(t *testing.T) {
 	t.Parallel()
-	for _, cli := range terraformCLIs(t) {
+	runScripts(t, "terraform")
+}
+
+// runScripts runs each script of a folder below testdata with OpenTofu or, if installed, with Terraform. A script that
+// distinguishes them runs with both.
+func runScripts(t *testing.T, folder string) {
+	t.Helper()
+	clis, scripts := terraformCLIs(t), map[string][]string{}
+	for i, file := range scriptsIn(t, folder) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, cli := range clis {
+			if i%len(clis) == n || bytes.Contains(text, []byte("\n[t")) {
+				scripts[cli.Name] = append(scripts[cli.Name], file)
+			}
+		}
+	}
+	for _, cli := range clis {
 		t.Run(cli.Name, func(t *testing.T) {
 			t.Parallel()
-			newTerraformHarness(t, cli, nil).run(t, "terraform")
+			newTerraformHarness(t, cli, nil).run(t, scripts[cli.Name])
 		})
 	}
+}
+
+// scriptsIn returns the scripts of a folder below testdata.
+func scriptsIn(t *testing.T, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts in %s: %v", folder, err)
+	}
+	return files
 }
 
 // TestTerraformBackends runs each script in testdata/backends: the state is in an S3 server,
@@ -50,7 +78,7 @@ func TestTerraformBackends(t *testing.T) {
 		t.Run(cli.Name, func(t *testing.T) {
 			t.Parallel()
 			cli.Env = []string{"AWS_ACCESS_KEY_ID=" + tftest.S3User, "AWS_SECRET_ACCESS_KEY=" + tftest.S3Password}
-			newTerraformHarness(t, cli, vars).run(t, "backends")
+			newTerraformHarness(t, cli, vars).run(t, scriptsIn(t, "backends"))
 		})
 	}
 }
@@ -98,11 +126,10 @@ func newTerraformHarness(t *testing.T, cli tftest.CLI, vars []string) terraformH
 	return terraformHarness{newScanner(t, "HOME", "TF_CLI_CONFIG_FILE", "PATH="+bin), cli, vars}
 }
 
-// run runs the scripts of a folder below testdata.
-func (h terraformHarness) run(t *testing.T, folder string) {
+func (h terraformHarness) run(t *testing.T, scripts []string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", folder),
+		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("DRIFTD_TEST_E2E_UPDATE") != "",
