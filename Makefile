@@ -17,7 +17,7 @@ CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
 # Tests that take minutes under the race detector, because they start hundreds of processes
 # or read large inputs. Other tests run the same goroutines.
-SLOW     ?= Scripts|Week|Months|TenThousandRules|LargeFileInHistory|PastLeftOut|NewBranchName
+SLOW     ?= Scripts|KilledWhile.*|FullDiskWhileMigrating|Week|Months|TenThousandRules|LargeFileInHistory|PastLeftOut|NewBranchName
 
 # The folders whose comments follow the rules of tools/vale/styles.
 PROSE    ?= cmd deploy internal test tools
