@@ -165,8 +165,8 @@ declarations:
 
 func (h *hideout) space(i int) string { return fmt.Sprintf("%s-%d", h.prefix, i) }
 
-// declare commits the manifests of a namespace for each way, and applies them as the pipeline.
-func (h *hideout) declare(list []way, flags ...string) {
+// declare commits the manifests of a namespace for each way, and applies them as the pipeline, with a flag.
+func (h *hideout) declare(list []way, flag string) {
 	h.t.Helper()
 	if err := os.MkdirAll(h.path("repository/manifests"), 0o700); err != nil {
 		h.t.Fatal(err)
@@ -181,7 +181,7 @@ func (h *hideout) declare(list []way, flags ...string) {
 			h.t.Fatalf("git %v: %v: %s", args, err, out)
 		}
 	}
-	h.run("pipeline", "", append([]string{"apply", "-f", h.path("repository/manifests")}, flags...)...)
+	h.run("pipeline", "", "apply", "-f", h.path("repository/manifests"), flag)
 }
 
 // run runs kubectl as a user, with a text as its input.

@@ -22,50 +22,47 @@ import (
 // plan before the apply of that plan erases them.
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	for _, cli := range terraformCLIs(t) {
-		t.Run(cli.Name, func(t *testing.T) {
-			t.Parallel()
-			d := appliedDesk(t, cli, "4.6.8")
-			cli.Env = []string{"TF_VAR_server_url=" + d.url, "TF_VAR_api_token=" + netboxlab.Token("svc-terraform")}
-			d.by("mara", "PATCH", d.at(machines, "app-01"), map[string]any{"memory": 8192})
-			d.by("jonas", "DELETE", d.at(machines, "db-01"), nil)
-			d.scan()
-			d.plan(cli)
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		d := appliedDesk(t, cli, "4.6.8")
+		cli.Env = []string{"TF_VAR_server_url=" + d.url, "TF_VAR_api_token=" + netboxlab.Token("svc-terraform")}
+		d.by("mara", "PATCH", d.at(machines, "app-01"), map[string]any{"memory": 8192})
+		d.by("jonas", "DELETE", d.at(machines, "db-01"), nil)
+		d.scan()
+		d.plan(cli)
 
-			p, code := d.preview("--plan", "root/tfplan.json")
-			want := []string{
-				`overwrite netbox_virtual_machine.vm["app-01"] changed memory_mb by mara`,
-				`create netbox_virtual_machine.vm["db-01"] missing by jonas`,
-			}
-			for _, line := range without(want, p) {
-				t.Errorf("the plan erases it, and it is not listed: %s\n%s", line, strings.Join(p, "\n"))
-			}
-			if slices.ContainsFunc(p, func(line string) bool { return strings.Contains(line, "app-02") }) {
-				t.Errorf("app-02 was not edited:\n%s", strings.Join(p, "\n"))
-			}
-			if code != 2 {
-				t.Errorf("driftd preview: exit code %d, want 2", code)
-			}
+		p, code := d.preview("--plan", "root/tfplan.json")
+		want := []string{
+			`overwrite netbox_virtual_machine.vm["app-01"] changed memory_mb by mara`,
+			`create netbox_virtual_machine.vm["db-01"] missing by jonas`,
+		}
+		for _, line := range without(want, p) {
+			t.Errorf("the plan erases it, and it is not listed: %s\n%s", line, strings.Join(p, "\n"))
+		}
+		if slices.ContainsFunc(p, func(line string) bool { return strings.Contains(line, "app-02") }) {
+			t.Errorf("app-02 was not edited:\n%s", strings.Join(p, "\n"))
+		}
+		if code != 2 {
+			t.Errorf("driftd preview: exit code %d, want 2", code)
+		}
 
-			if _, code := d.preview("--plan", "root/tfplan.json", "--declaration", "infra"); code != 2 {
-				t.Errorf("the declaration of the plan: exit code %d, want 2", code)
-			}
-			p, _ = d.preview("--declaration", "infra")
-			for _, line := range without(want, p) {
-				t.Errorf("the findings show it, and it is not listed: %s\n%s", line, strings.Join(p, "\n"))
-			}
+		if _, code := d.preview("--plan", "root/tfplan.json", "--declaration", "infra"); code != 2 {
+			t.Errorf("the declaration of the plan: exit code %d, want 2", code)
+		}
+		p, _ = d.preview("--declaration", "infra")
+		for _, line := range without(want, p) {
+			t.Errorf("the findings show it, and it is not listed: %s\n%s", line, strings.Join(p, "\n"))
+		}
 
-			if err := cli.Run(t.Context(), filepath.Join(d.dir, "root"), "apply", "-no-color", "tfplan"); err != nil {
-				t.Fatal(err)
-			}
-			d.netbox.SetVersion("4.6.8")
-			d.expect("the apply erased the edits")
-			d.plan(cli)
-			if p, code := d.preview("--plan", "root/tfplan.json"); code != 0 || len(p) > 0 {
-				t.Errorf("after the apply: exit code %d, want 0; %v", code, p)
-			}
-		})
-	}
+		if err := cli.Run(t.Context(), filepath.Join(d.dir, "root"), "apply", "-no-color", "tfplan"); err != nil {
+			t.Fatal(err)
+		}
+		d.netbox.SetVersion("4.6.8")
+		d.expect("the apply erased the edits")
+		d.plan(cli)
+		if p, code := d.preview("--plan", "root/tfplan.json"); code != 0 || len(p) > 0 {
+			t.Errorf("after the apply: exit code %d, want 0; %v", code, p)
+		}
+	})
 }
 
 // plan makes a plan of the root, and leaves its JSON in root/tfplan.json. NetBox has the version

@@ -83,8 +83,7 @@ func (r *deskRoom) edit(user string, body netboxlab.Object) {
 // NetBox agree, Proxmox VE does.
 func TestReconcileNetBox(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newDeskRoom(t, cli, "4.6.8")
+	r := newDeskRoom(t, oneCLI(t), "4.6.8")
 	d := r.serve()
 	d.awaitFindings()
 	r.edit("mara", netboxlab.Object{"memory": 3072})

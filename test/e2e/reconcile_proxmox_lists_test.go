@@ -131,8 +131,7 @@ func TestReconcileProxmoxLists(t *testing.T) {
 	t.Parallel()
 	const rules, callers, public = "/qemu/301/firewall/rules", "/qemu/301/firewall/ipset/callers", "/cluster/firewall/groups/public"
 	accept := pvetest.Row{"type": "in", "action": "ACCEPT", "enable": int64(1)}
-	cli := oneCLI(t)
-	r := newGuestRoom(t, cli)
+	r := newGuestRoom(t, oneCLI(t))
 	d := r.serve()
 	d.awaitFindings()
 	for reason, drift := range map[string]func(*pvetest.Cluster){
@@ -213,8 +212,7 @@ func fate(rules []pvetest.Row, source, port string) string {
 // the backup job is enabled: a plan that finds it off does not make that what is declared.
 func TestReconcileProxmoxObjects(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newGuestRoom(t, cli)
+	r := newGuestRoom(t, oneCLI(t))
 	d := r.serve()
 	d.awaitFindings()
 	for kind, drift := range map[string]struct {
@@ -248,8 +246,7 @@ func TestReconcileProxmoxObjects(t *testing.T) {
 // Permissions and members of pools that were removed are added again, if the rule creates.
 func TestReconcileProxmoxGrants(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newGuestRoom(t, cli)
+	r := newGuestRoom(t, oneCLI(t))
 	config, err := os.ReadFile(r.path("driftd.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -88,8 +88,7 @@ func (r *guestRoom) config(key string) (value, waits string) {
 // what waits for a restart. The next scan, and the next plan of the pipeline, find it in sync.
 func TestReconcileProxmox(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newGuestRoom(t, cli)
+	r := newGuestRoom(t, oneCLI(t))
 	d := r.serve()
 	d.awaitFindings()
 	r.pve.SetConfig(301, "net0", "virtio=BC:24:11:00:00:01,bridge=vmbr7,firewall=1", "carol@pve")
@@ -135,8 +134,7 @@ func TestReconcileProxmox(t *testing.T) {
 // Options and aliases of a guest's firewall are put back.
 func TestReconcileProxmoxFirewall(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newGuestRoom(t, cli)
+	r := newGuestRoom(t, oneCLI(t))
 	d := r.serve()
 	d.awaitFindings()
 	for field, drift := range map[string]func(*pvetest.Cluster){
@@ -221,8 +219,7 @@ const webDisks = `
 // keeps its data, which a new volume, as the next apply would make it, does not have.
 func TestReconcileProxmoxDisk(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
+	r := newGuestRoomOf(t, oneCLI(t), strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
 	r.grant("VM.Audit", "VM.Config.Disk")
 	d := r.serve()
 	d.awaitFindings()
@@ -255,8 +252,7 @@ func TestReconcileProxmoxDisk(t *testing.T) {
 // back by the same action. The next plan has nothing to do, and the next drift has its own author. A disk that is larger is left.
 func TestReconcileProxmoxSize(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	r := newGuestRoomOf(t, cli, strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
+	r := newGuestRoomOf(t, oneCLI(t), strings.Replace(webGuest, "  operating_system {", webDisks+"  operating_system {", 1))
 	r.grant("VM.Audit", "VM.Config.Disk")
 	d := r.serve()
 	d.awaitFindings()

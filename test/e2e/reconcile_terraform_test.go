@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -143,25 +142,6 @@ func (i *applying) state() string {
 	return string(text)
 }
 
-// oneCLI returns OpenTofu or, if installed, Terraform, for a test for which it makes no difference. The name of the test
-// determines which, so that both are tested.
-func oneCLI(t *testing.T) tftest.CLI {
-	t.Helper()
-	clis := terraformCLIs(t)
-	return clis[crc32.ChecksumIEEE([]byte(t.Name()))%uint32(len(clis))]
-}
-
-// forEachCLI runs a test with OpenTofu and, if installed, with Terraform.
-func forEachCLI(t *testing.T, f func(*testing.T, tftest.CLI)) {
-	t.Helper()
-	for _, cli := range terraformCLIs(t) {
-		t.Run(cli.Name, func(t *testing.T) {
-			t.Parallel()
-			f(t, cli)
-		})
-	}
-}
-
 // A change by hand of a resource that a root declares is put back with an apply of the plan that a person approved, and
 // the next plan of the pipeline has nothing to do.
 func TestReconcileTerraform(t *testing.T) {
@@ -266,8 +246,7 @@ func (i *applying) servePVE(lab *pvelab.Lab, main string) {
 // the source finds it in sync.
 func TestReconcileTerraformProxmox(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	i := newApplying(t, cli)
+	i := newApplying(t, oneCLI(t))
 	lab := pvelab.New(pvetest.New(pvelab.Cluster(), rand.New(rand.NewPCG(1, 2))))
 	i.servePVE(lab, webGuest)
 	d := i.serve()
@@ -332,8 +311,7 @@ func (d *daemon) awaitHeld(guard, why string) {
 // An apply does what was approved and nothing else, or it does nothing.
 func TestReconcileTerraformRefuses(t *testing.T) {
 	t.Parallel()
-	cli := oneCLI(t)
-	i := installApplying(t, cli, "approve")
+	i := installApplying(t, oneCLI(t), "approve")
 	d := i.serve()
 	d.awaitFindings()
 	i.edit("server/web", "size", 9)

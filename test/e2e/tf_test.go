@@ -7,8 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,28 +29,24 @@ func TestTerraform(t *testing.T) {
 	runScripts(t, "terraform")
 }
 
+// conditionOnCLI matches the lines of a script that distinguish the CLIs.
+var conditionOnCLI = regexp.MustCompile(`(?m)^\[!?(tofu|terraform)\]`)
+
 // runScripts runs each script of a folder below testdata with OpenTofu or, if installed, with Terraform. A script that
 // distinguishes them runs with both.
 func runScripts(t *testing.T, folder string) {
 	t.Helper()
-	clis, scripts := terraformCLIs(t), map[string][]string{}
-	for i, file := range scriptsIn(t, folder) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, cli := range clis {
-			if i%len(clis) == n || bytes.Contains(text, []byte("\n[t")) {
-				scripts[cli.Name] = append(scripts[cli.Name], file)
+	clis, files := terraformCLIs(t), scriptsIn(t, folder)
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		scripts := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-	}
-	for _, cli := range clis {
-		t.Run(cli.Name, func(t *testing.T) {
-			t.Parallel()
-			newTerraformHarness(t, cli, nil).run(t, scripts[cli.Name])
+			return cli.Name != choose(clis, file).Name && !conditionOnCLI.Match(text)
 		})
-	}
+		newTerraformHarness(t, cli, nil).run(t, scripts)
+	})
 }
 
 // scriptsIn returns the scripts of a folder below testdata.
@@ -74,13 +72,10 @@ func TestTerraformBackends(t *testing.T) {
 	postgres, err := tftest.StartPostgres(t.Context())
 	stopLater(t, postgres, err)
 	vars := []string{"$S3USER", tftest.S3User, "$S3PASSWORD", tftest.S3Password, "$S3", s3.Address, "$PG", postgres.Address}
-	for _, cli := range terraformCLIs(t) {
-		t.Run(cli.Name, func(t *testing.T) {
-			t.Parallel()
-			cli.Env = []string{"AWS_ACCESS_KEY_ID=" + tftest.S3User, "AWS_SECRET_ACCESS_KEY=" + tftest.S3Password}
-			newTerraformHarness(t, cli, vars).run(t, scriptsIn(t, "backends"))
-		})
-	}
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		cli.Env = []string{"AWS_ACCESS_KEY_ID=" + tftest.S3User, "AWS_SECRET_ACCESS_KEY=" + tftest.S3Password}
+		newTerraformHarness(t, cli, vars).run(t, scriptsIn(t, "backends"))
+	})
 }
 
 func stopLater(t *testing.T, s *tftest.Server, err error) {
@@ -106,6 +101,29 @@ func terraformCLIs(t *testing.T) []tftest.CLI {
 		t.Fatal(err)
 	}
 	return clis
+}
+
+// forEachCLI runs a test with OpenTofu and, if installed, with Terraform.
+func forEachCLI(t *testing.T, f func(*testing.T, tftest.CLI)) {
+	t.Helper()
+	for _, cli := range terraformCLIs(t) {
+		t.Run(cli.Name, func(t *testing.T) {
+			t.Parallel()
+			f(t, cli)
+		})
+	}
+}
+
+// oneCLI returns OpenTofu or, if installed, Terraform, for a test for which it makes no difference. The name of the test
+// determines which, so that both are tested.
+func oneCLI(t *testing.T) tftest.CLI {
+	t.Helper()
+	return choose(terraformCLIs(t), t.Name())
+}
+
+// choose returns one of the CLIs, which a name determines.
+func choose(clis []tftest.CLI, name string) tftest.CLI {
+	return clis[crc32.ChecksumIEEE([]byte(name))%uint32(len(clis))]
 }
 
 // A terraformHarness has the commands of scripts about Terraform.

@@ -249,18 +249,15 @@ func (tri *triangle) onPVE(do func(*pvelab.Lab)) {
 // actor.
 func TestTriangle(t *testing.T) {
 	t.Parallel()
-	for _, cli := range terraformCLIs(t) {
-		t.Run(cli.Name, func(t *testing.T) {
-			t.Parallel()
-			tri := newTriangle(t, cli)
-			tri.expect("all agree")
-			want := tri.edit()
-			tri.directions(tri.expect("they were edited by hand", want...))
-			tri.growAgain(want)
-			tri.destroy(want)
-			tri.makeTwin(want)
-		})
-	}
+	forEachCLI(t, func(t *testing.T, cli tftest.CLI) {
+		tri := newTriangle(t, cli)
+		tri.expect("all agree")
+		want := tri.edit()
+		tri.directions(tri.expect("they were edited by hand", want...))
+		tri.growAgain(want)
+		tri.destroy(want)
+		tri.makeTwin(want)
+	})
 }
 
 // guest returns the Terraform address of a guest.
