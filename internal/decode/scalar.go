@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -130,7 +130,7 @@ func resolve(text string) (meaning, error) {
 	return textOf(text), nil
 }
 
-var decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+var decimal = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
 // number returns the meaning of a scalar that begins like a number.
 func number(text string) (meaning, error) {
@@ -142,7 +142,7 @@ func number(text string) (meaning, error) {
 		v, _ := model.NumberOf(strconv.FormatUint(u, 10))
 		return meaning{intTag, v}, nil
 	}
-	if decimal.MatchString(plain) {
+	if decimal().MatchString(plain) {
 		if f, err := strconv.ParseFloat(plain, 64); err == nil {
 			return float(f)
 		}

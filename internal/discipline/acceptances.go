@@ -2,14 +2,14 @@ package discipline
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/printable"
 )
 
-var hasAcceptances = regexp.MustCompile(`(?m)^["']?acceptances["']?\s*:`)
+var hasAcceptances = lazyregexp.New(`(?m)^["']?acceptances["']?\s*:`)
 
 // acceptances checks a file of accepted findings. The declaration that reads it reports invalid entries.
 func (c *checker) acceptances(name string, text []byte) {

@@ -2,14 +2,14 @@ package discipline
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/printable"
 )
 
 // ignoreComment matches a comment that exempts a line: the marker, the ID of the check, and the reason.
-var ignoreComment = regexp.MustCompile(`(?:^|\s)(?:#|//)\s*driftd:ignore\b[ \t]*([^\s]*)[ \t]*(.*)$`)
+var ignoreComment = lazyregexp.New(`(?:^|\s)(?:#|//)\s*driftd:ignore\b[ \t]*([^\s]*)[ \t]*(.*)$`)
 
 // comments are the exemptions of a file by line, and the lines that are nothing but comments.
 type comments struct {
@@ -31,7 +31,7 @@ func (c *checker) noteComments(file string, text []byte) {
 		line++
 		content = bytes.TrimSpace(content)
 		found.only[line] = bytes.HasPrefix(content, []byte("#")) || bytes.HasPrefix(content, []byte("//"))
-		m := ignoreComment.FindSubmatch(content)
+		m := ignoreComment().FindSubmatch(content)
 		if m == nil {
 			continue
 		}

@@ -127,7 +127,7 @@ func versionProblem(version string) string {
 		return "has no version, and follows the newest one"
 	case version == "*":
 		return "has the version *, and follows the newest one"
-	case isTemplated(version) || exactVersion.MatchString(version):
+	case isTemplated(version) || exactVersion().MatchString(version):
 		return ""
 	}
 	return "follows the versions " + printable.Line(version, 60)

@@ -6,16 +6,16 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 var (
-	hasVersion = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?apiVersion["']?\s*:`)
-	hasKind    = regexp.MustCompile(`(?m)(^|[{,-])\s*["']?kind["']?\s*:`)
+	hasVersion = lazyregexp.New(`(?m)(^|[{,-])\s*["']?apiVersion["']?\s*:`)
+	hasKind    = lazyregexp.New(`(?m)(^|[{,-])\s*["']?kind["']?\s*:`)
 )
 
 // objects are what is known of the objects of all files: some are only judged once all files were read, because a kustomization may
@@ -55,15 +55,15 @@ func (c *checker) manifestFile(o *objects, name string) {
 	}
 	text, ok := c.load(name)
 	isKustomization := isKustomization(path.Base(name))
-	if ok && hasAcceptances.Match(text) {
+	if ok && hasAcceptances().Match(text) {
 		c.acceptances(name, text)
 	}
-	if !ok || !isKustomization && !(hasVersion.Match(text) && hasKind.Match(text)) {
+	if !ok || !isKustomization && !(hasVersion().Match(text) && hasKind().Match(text)) {
 		return
 	}
 	c.note(name, text)
 	for _, p := range split(bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		if !isKustomization && !(hasVersion.Match(p.text) && hasKind.Match(p.text)) {
+		if !isKustomization && !(hasVersion().Match(p.text) && hasKind().Match(p.text)) {
 			continue
 		}
 		docs, err := parseYAML(p.text, p.above)

@@ -2,9 +2,9 @@ package discipline
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -15,12 +15,12 @@ func isLocal(source string) bool {
 
 var (
 	// registryModule matches the address of a module in a registry, with or without a host.
-	registryModule = regexp.MustCompile(`^([A-Za-z0-9.-]+(:[0-9]+)?/)?[A-Za-z0-9_-]+/[A-Za-z0-9_-]+/[a-z0-9]+(//.*)?$`)
+	registryModule = lazyregexp.New(`^([A-Za-z0-9.-]+(:[0-9]+)?/)?[A-Za-z0-9_-]+/[A-Za-z0-9_-]+/[a-z0-9]+(//.*)?$`)
 	// exactConstraint matches a constraint of Terraform that only one version fits. Missing parts are 0.
-	exactConstraint = regexp.MustCompile(`^=?\s*v?[0-9]+(\.[0-9]+){0,2}([-+][0-9A-Za-z.+-]+)?$`)
+	exactConstraint = lazyregexp.New(`^=?\s*v?[0-9]+(\.[0-9]+){0,2}([-+][0-9A-Za-z.+-]+)?$`)
 	// exactVersion matches a constraint of Helm that only one version fits. Missing parts are any.
-	exactVersion = regexp.MustCompile(`^=?\s*v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
-	fullHash     = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	exactVersion = lazyregexp.New(`^=?\s*v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+	fullHash     = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
 // problem returns why a call does not always get the same module; "" if it does, or that is not certain.
@@ -32,7 +32,7 @@ func (c *call) problem() string {
 		switch {
 		case !c.hasVersion:
 			return "has no version"
-		case c.isLiteral && !exactConstraint.MatchString(strings.TrimSpace(c.version)):
+		case c.isLiteral && !exactConstraint().MatchString(strings.TrimSpace(c.version)):
 			return "follows the versions " + printable.Line(c.version, 60)
 		}
 		return ""
@@ -51,7 +51,7 @@ func isRegistry(source string) bool {
 			return false
 		}
 	}
-	return registryModule.MatchString(source)
+	return registryModule().MatchString(source)
 }
 
 // isGit reports whether a source is a git repository.
@@ -96,7 +96,7 @@ func isMoving(ref string) bool {
 	if strings.HasPrefix(ref, "heads/") {
 		return true
 	}
-	return !fullHash.MatchString(ref) && !strings.HasPrefix(ref, "tags/") && !strings.ContainsAny(ref, "0123456789")
+	return !fullHash().MatchString(ref) && !strings.HasPrefix(ref, "tags/") && !strings.ContainsAny(ref, "0123456789")
 }
 
 // isTemplated reports whether a text has a part that something else fills in.

@@ -3,11 +3,11 @@ package kube
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -91,13 +91,13 @@ func (c *fluxChecks) suspended() {
 	}
 }
 
-var conditionReason = regexp.MustCompile(`^[A-Za-z]{1,60}$`)
+var conditionReason = lazyregexp.New(`^[A-Za-z]{1,60}$`)
 
 // conditions checks the conditions, and whether Flux has processed the current spec.
 func (c *fluxChecks) conditions() {
 	for _, condition := range c.status.At("conditions").Items() {
 		reason := condition.At("reason").Str()
-		if !conditionReason.MatchString(reason) {
+		if !conditionReason().MatchString(reason) {
 			reason = "a reason that is no word"
 		}
 		switch condition.At("type").Str() + " " + condition.At("status").Str() {
@@ -256,11 +256,11 @@ func fluxFetched(whole model.Value) *model.Fetched {
 				"its credentials and the URL of the repository"}}
 }
 
-var revisionCommit = regexp.MustCompile(`(?:^|[/:])([0-9a-f]{40}|[0-9a-f]{64})$`)
+var revisionCommit = lazyregexp.New(`(?:^|[/:])([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // commitOf returns the commit of a revision, as in main@sha1:… and main/…; "" if it has none.
 func commitOf(revision string) string {
-	if found := revisionCommit.FindStringSubmatch(revision); found != nil {
+	if found := revisionCommit().FindStringSubmatch(revision); found != nil {
 		return found[1]
 	}
 	return ""

@@ -65,7 +65,7 @@ func ReadRelease(secret model.Value, sealer model.Sealer) *model.Installation {
 
 // releaseOf returns the release and the revision of a record by the name of its Secret.
 func releaseOf(secret string) (name string, revision int, ok bool) {
-	if !releaseName.MatchString(secret) {
+	if !releaseName().MatchString(secret) {
 		return "", 0, false
 	}
 	name = strings.TrimPrefix(secret, "sh.helm.release.v1.")

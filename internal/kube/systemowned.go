@@ -3,10 +3,10 @@ package kube
 import (
 	"crypto/x509"
 	"encoding/pem"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -170,11 +170,11 @@ func isElectionRecord(object model.Value) bool {
 // holds the rendered manifests, and nothing reads it but Helm.
 func isReleaseRecord(r *model.Resource) bool {
 	data := r.Value.At("data").Fields()
-	return r.Value.At("type").Str() == "helm.sh/release.v1" && releaseName.MatchString(r.Name) &&
+	return r.Value.At("type").Str() == "helm.sh/release.v1" && releaseName().MatchString(r.Name) &&
 		len(data) == 1 && data[0].Name == "release"
 }
 
-var releaseName = regexp.MustCompile(`^sh\.helm\.release\.v1\..+\.v[0-9]+$`)
+var releaseName = lazyregexp.New(`^sh\.helm\.release\.v1\..+\.v[0-9]+$`)
 
 // bundleKeys are the ConfigMaps with certificates that clusters put into every
 // namespace, with the only key that each holds.

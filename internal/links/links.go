@@ -3,9 +3,10 @@ package links
 
 import (
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // blobs are the paths between a repository and a commit on the web pages of well-known hosts.
@@ -20,9 +21,9 @@ func blobs() map[string]string {
 
 var (
 	// hash matches a commit's full hash, SHA-1 or SHA-256.
-	hash = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	hash = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 	// scp matches the short form of an SSH address.
-	scp = regexp.MustCompile(`^[^/@:]+@([^/@:]+):([^/].*)$`)
+	scp = lazyregexp.New(`^[^/@:]+@([^/@:]+):([^/].*)$`)
 )
 
 // Commit returns the address of a line in a file at a commit of a repository: the position is
@@ -32,7 +33,7 @@ var (
 // then. Credentials in the address of the repository are left out.
 func Commit(repository, revision, position string, template *Template) string {
 	file, line := cutLine(position)
-	if repository == "" || line == 0 || !hash.MatchString(revision) || !isPlain(file) {
+	if repository == "" || line == 0 || !hash().MatchString(revision) || !isPlain(file) {
 		return ""
 	}
 	if template != nil {
@@ -51,16 +52,16 @@ func Commit(repository, revision, position string, template *Template) string {
 }
 
 // inAddress matches the commit in an address of Commit.
-var inAddress = regexp.MustCompile(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
+var inAddress = lazyregexp.New(`\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b`)
 
 // SamePosition reports whether two addresses of Commit differ in the commit at most.
 func SamePosition(a, b string) bool {
-	return a == b || inAddress.ReplaceAllLiteralString(a, "") == inAddress.ReplaceAllLiteralString(b, "")
+	return a == b || inAddress().ReplaceAllLiteralString(a, "") == inAddress().ReplaceAllLiteralString(b, "")
 }
 
 // split returns the host and the path of a repository that is read over https or ssh.
 func split(repository string) (host, path string, ok bool) {
-	if m := scp.FindStringSubmatch(repository); m != nil {
+	if m := scp().FindStringSubmatch(repository); m != nil {
 		host, path = m[1], m[2]
 	} else {
 		u, err := url.Parse(repository)

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // A Template is the address of a web page with placeholders in its path, query or fragment: "https://git.example.org/shop/{commit}/{path}#L{line}".
@@ -39,20 +40,20 @@ func OfResource() []string { return []string{ID, Kind, Name, Namespace} }
 // OfDeclaration returns the placeholders of the page of a declaration.
 func OfDeclaration() []string { return []string{Revision, Path, Line} }
 
-var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+var placeholder = lazyregexp.New(`\{([^{}]*)\}`)
 
 // Parse parses a template, which may contain the named placeholders. It returns an error if the text
 // contains another one, is no http or https URL, contains credentials, or has a placeholder in its host.
 func Parse(text string, names []string) (Template, error) {
-	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+	for _, found := range placeholder().FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(names, found[1]) {
 			return Template{}, fmt.Errorf("unknown placeholder %s: want {%s}", found[0], strings.Join(names, "}, {"))
 		}
 	}
-	if strings.ContainsAny(placeholder.ReplaceAllString(text, ""), "{}") {
+	if strings.ContainsAny(placeholder().ReplaceAllString(text, ""), "{}") {
 		return Template{}, errors.New("a brace without its counterpart")
 	}
-	u, err := url.Parse(placeholder.ReplaceAllString(text, "x"))
+	u, err := url.Parse(placeholder().ReplaceAllString(text, "x"))
 	_, rest, _ := strings.Cut(text, "://")
 	switch {
 	case err != nil:
@@ -82,7 +83,7 @@ func endOfHost(rest string) int {
 func (t Template) Fill(values map[string]string) string {
 	escape, done := inPath, 0
 	var b strings.Builder
-	for _, at := range placeholder.FindAllStringSubmatchIndex(t.text, -1) {
+	for _, at := range placeholder().FindAllStringSubmatchIndex(t.text, -1) {
 		before, name := t.text[done:at[0]], t.text[at[2]:at[3]]
 		b.WriteString(before)
 		done = at[1]

@@ -1,10 +1,10 @@
 package phrase
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -295,7 +295,7 @@ func nameText(name string) string {
 	switch {
 	case name == "":
 		return noObjectText
-	case name == noObjectText || !isBare(name) || strings.ContainsAny(name, "(),") || sideLabel.MatchString(name):
+	case name == noObjectText || !isBare(name) || strings.ContainsAny(name, "(),") || sideLabel().MatchString(name):
 		quoted := model.StringOf(name)
 		return Visible(string(quoted.AppendJSON(nil)))
 	}
@@ -303,7 +303,7 @@ func nameText(name string) string {
 }
 
 // sideLabel matches names that could be taken for the label of a side, or for an ID.
-var sideLabel = regexp.MustCompile(`(?i)^(declared|recorded|live|running|before|after|unknown|absent)\b|^[0-9]+$`)
+var sideLabel = lazyregexp.New(`(?i)^(declared|recorded|live|running|before|after|unknown|absent)\b|^[0-9]+$`)
 
 // bareText returns a string without quotes where that is unambiguous, and other
 // values as JSON.

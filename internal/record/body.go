@@ -8,11 +8,11 @@ import (
 	"io"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // body returns a body with its structure, and with other texts. It returns false for one that is
@@ -68,7 +68,7 @@ func (s *scrubber) phrase(text string) string {
 // service: policies may have others.
 func (s *scrubber) isWord(text string) bool {
 	service, _, isAction := strings.Cut(text, ":")
-	return word.MatchString(text) && !longNumber.MatchString(text) && (!isAction || s.public[service])
+	return word().MatchString(text) && !longNumber().MatchString(text) && (!isAction || s.public[service])
 }
 
 // document returns a JSON document in a text, which may be in the encoding of URLs.
@@ -150,7 +150,7 @@ func (s *scrubber) member(parent, key string, v any, m mode) any {
 }
 
 // isMember reports whether a name has the form of a member of an API.
-func isMember(name string) bool { return len(name) <= 64 && member.MatchString(name) }
+func isMember(name string) bool { return len(name) <= 64 && member().MatchString(name) }
 
 // isOfUser reports whether a key is one that users choose.
 func (s *scrubber) isOfUser(key string, m mode) bool {
@@ -296,7 +296,7 @@ func (x *xmlScrubber) leaf(name string, at, inside place, text string) string {
 }
 
 var (
-	word       = regexp.MustCompile(`^(?:[A-Za-z0-9$*?.:_#+-]{1,20}|[A-Za-z*?.:_#-]{1,80})$`)
-	longNumber = regexp.MustCompile(`[0-9]{11}`)
-	member     = regexp.MustCompile(`^_{0,2}(?:[A-Za-z]+[0-9]{0,3})+$`)
+	word       = lazyregexp.New(`^(?:[A-Za-z0-9$*?.:_#+-]{1,20}|[A-Za-z*?.:_#-]{1,80})$`)
+	longNumber = lazyregexp.New(`[0-9]{11}`)
+	member     = lazyregexp.New(`^_{0,2}(?:[A-Za-z]+[0-9]{0,3})+$`)
 )

@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // minSearched is the length from which true texts are searched for in what was written: shorter
@@ -78,7 +79,7 @@ func (f *search) find(content string) (kind string) {
 	if kind == "" {
 		f.each(withoutPercents(content), found)
 	}
-	for _, run := range base64Run.FindAllString(content, -1) {
+	for _, run := range base64Run().FindAllString(content, -1) {
 		run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
 		// The encoded text may begin within the run.
 		for start := 0; start < 4 && kind == ""; start++ {
@@ -126,7 +127,7 @@ func around(content string, from, to int) string {
 
 // withoutPercents decodes what is in the encoding of URLs.
 func withoutPercents(content string) string {
-	return percent.ReplaceAllStringFunc(content, func(code string) string {
+	return percent().ReplaceAllStringFunc(content, func(code string) string {
 		decoded, err := hex.DecodeString(code[1:])
 		if err != nil {
 			return code
@@ -136,6 +137,6 @@ func withoutPercents(content string) string {
 }
 
 var (
-	percent   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}`)
+	percent   = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
+	base64Run = lazyregexp.New(`[A-Za-z0-9+/_-]{12,}`)
 )

@@ -8,11 +8,12 @@ import (
 	"maps"
 	mathrand "math/rand/v2"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // A scrubber replaces texts. It is safe for concurrent use.
@@ -185,7 +186,7 @@ func (s *scrubber) part(text string) string {
 		return s.issue(text, kindAccount, "", digits, len(text))
 	case consistsOf(text, digits):
 		return s.issue(text, kindNumber, "", digits, len(text))
-	case uuid.MatchString(text):
+	case uuid().MatchString(text):
 		id := s.issue(text, kindID, "", hexDigits, 32)
 		return id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:]
 	case consistsOf(text, hexDigits) && len(text) >= 16:
@@ -321,4 +322,4 @@ func (s *scrubber) replaced() map[string]int {
 	return maps.Clone(s.counts)
 }
 
-var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var uuid = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // layouts are the formats of times in answers.
@@ -76,7 +78,7 @@ func likeRFC3339(text string) string {
 
 // epoch returns a number of a key of times, shifted: seconds or milliseconds since 1970.
 func (s *scrubber) epoch(key, text string) (string, bool) {
-	if !timeKey.MatchString(key) {
+	if !timeKey().MatchString(key) {
 		return "", false
 	}
 	at, err := strconv.ParseFloat(text, 64)
@@ -127,4 +129,4 @@ func (s *scrubber) count(kind string) {
 }
 
 // timeKey fits the keys of times that are numbers.
-var timeKey = regexp.MustCompile(`(?:[Tt]ime|[Tt]imestamp|[Dd]ate|[a-z]At|[Cc]reated)$`)
+var timeKey = lazyregexp.New(`(?:[Tt]ime|[Tt]imestamp|[Dd]ate|[a-z]At|[Cc]reated)$`)

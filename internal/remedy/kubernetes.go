@@ -1,10 +1,10 @@
 package remedy
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -86,10 +86,10 @@ func (c *issue) restartsPods() bool {
 	return false
 }
 
-var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+var objectName = lazyregexp.New(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 
 // isObjectName reports whether Flux, Argo CD and Helm can give a name to their objects.
-func isObjectName(text string) bool { return len(text) <= 253 && objectName.MatchString(text) }
+func isObjectName(text string) bool { return len(text) <= 253 && objectName().MatchString(text) }
 
 // deliverer returns the step for an object that Flux, Argo CD or Helm applies, according to its
 // labels and annotations; ok is false for other objects. Another writer would be overruled,

@@ -1,10 +1,10 @@
 package remedy
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -21,15 +21,15 @@ func openstackNoun(kind string) command {
 }
 
 // openstackID matches the IDs of OpenStack's objects.
-var openstackID = regexp.MustCompile(`^[0-9a-fA-F-]{32,36}$`)
+var openstackID = lazyregexp.New(`^[0-9a-fA-F-]{32,36}$`)
 
 // metadataKey matches keys of metadata without a sign that a command would split at.
-var metadataKey = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+var metadataKey = lazyregexp.New(`^[A-Za-z0-9_.:-]+$`)
 
 // openstack returns the step that puts an object of OpenStack back.
 func (c *issue) openstack() Step {
 	noun := openstackNoun(c.Kind)
-	if noun == nil || !openstackID.MatchString(c.Key.ID) {
+	if noun == nil || !openstackID().MatchString(c.Key.ID) {
 		return words("Put it back by hand", "driftd has no commands for this kind: set the declared value of each field in OpenStack.")
 	}
 	s := Step{Title: "Set the fields with OpenStackClient"}
@@ -106,7 +106,7 @@ func (c *issue) scalarFlag(name string, declared *model.Value) string {
 // metadataFlag returns the flag for one key of a server's or a volume's metadata.
 func (c *issue) metadataFlag(steps []fieldpath.Step, change *model.Change) (flag string, away bool, why string) {
 	key := steps[1].Name
-	if steps[0].Name != "metadata" || steps[1].Kind != fieldpath.Field || c.Kind != "openstack/server" && c.Kind != "openstack/volume" || !metadataKey.MatchString(key) {
+	if steps[0].Name != "metadata" || steps[1].Kind != fieldpath.Field || c.Kind != "openstack/server" && c.Kind != "openstack/volume" || !metadataKey().MatchString(key) {
 		return "", false, "driftd has no command for it"
 	}
 	if change.Declared == nil {

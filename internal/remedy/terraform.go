@@ -1,10 +1,10 @@
 package remedy
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/driftd/driftd/internal/fieldpath"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/remedy/literals"
 )
@@ -34,7 +34,7 @@ func (c *issue) adoptTerraform() Step {
 		change := &c.Changes[i]
 		steps, ok := fieldpath.Parse(change.Path)
 		literal := ""
-		if ok && change.Live != nil && len(steps) == 1 && attributeName.MatchString(steps[0].Name) {
+		if ok && change.Live != nil && len(steps) == 1 && attributeName().MatchString(steps[0].Name) {
 			literal = hclText(*change.Live)
 		}
 		switch {
@@ -58,7 +58,7 @@ func (c *issue) adoptTerraform() Step {
 }
 
 // attributeName matches the names of attributes.
-var attributeName = regexp.MustCompile(`^[a-z_][a-z0-9_-]*$`)
+var attributeName = lazyregexp.New(`^[a-z_][a-z0-9_-]*$`)
 
 // hclText returns a scalar, or a list of scalars, as an expression of Terraform; "" for other
 // values.

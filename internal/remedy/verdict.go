@@ -47,7 +47,7 @@ func (c *issue) putBack() Step {
 // remove returns the step for an unmanaged resource. Only a rule of a security group is deleted
 // without losing data.
 func (c *issue) remove() Step {
-	if c.Kind != "openstack/security_group_rule" || !openstackID.MatchString(c.Key.ID) {
+	if c.Kind != "openstack/security_group_rule" || !openstackID().MatchString(c.Key.ID) {
 		return words("No command is suggested, because it would delete the resource",
 			"driftd does not know what depends on it. Ask who created it first.")
 	}

@@ -1,12 +1,12 @@
 package remedy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/fieldpath"
 	"github.com/driftd/driftd/internal/jsonpatch"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/remedy/literals"
 )
@@ -126,14 +126,14 @@ func (b *branch) element(first, indent string) string {
 }
 
 // plainKey matches field names that YAML reads as text without quotes.
-var plainKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var plainKey = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // yamlKey returns a field name in YAML.
 func yamlKey(name string) string {
 	switch strings.ToLower(name) {
 	case "y", "yes", "n", "no", "on", "off", "true", "false", "null":
 	default:
-		if plainKey.MatchString(name) {
+		if plainKey().MatchString(name) {
 			return name
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
 )
@@ -138,7 +138,7 @@ func (l lines) csv(w *bufio.Writer, names []string) error {
 }
 
 // cellStart matches what would begin a cell of a formula where a semicolon separates cells.
-var cellStart = regexp.MustCompile(`(;)([=+\-@])`)
+var cellStart = lazyregexp.New(`(;)([=+\-@])`)
 
 // csvCell returns a text that no spreadsheet takes for a formula: an attacker may set names in
 // live systems. See https://owasp.org/www-community/attacks/CSV_Injection.
@@ -146,7 +146,7 @@ func csvCell(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
 	text = phrase.Visible(text)
 	if strings.Contains(text, ";") {
-		text = cellStart.ReplaceAllString(text, "$1'$2")
+		text = cellStart().ReplaceAllString(text, "$1'$2")
 	}
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + text

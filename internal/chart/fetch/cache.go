@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // entryName and newName match the names of files in the cache, and of those that atomicfile writes.
 var (
-	entryName = regexp.MustCompile(`^chart-[0-9a-f]{64}$`)
-	newName   = regexp.MustCompile(`^new-[0-9]+$`)
+	entryName = lazyregexp.New(`^chart-[0-9a-f]{64}$`)
+	newName   = lazyregexp.New(`^new-[0-9]+$`)
 )
 
 // unused is the age from which a file of the cache is in no use.
@@ -32,7 +32,7 @@ func (s *Source) prune() {
 	}
 	for _, e := range entries {
 		file := filepath.Join(s.settings.Cache, e.Name())
-		if !entryName.MatchString(e.Name()) && !newName.MatchString(e.Name()) || file == s.file(s.found) || file == s.file(s.want()) {
+		if !entryName().MatchString(e.Name()) && !newName().MatchString(e.Name()) || file == s.file(s.found) || file == s.file(s.want()) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > unused {
@@ -43,7 +43,7 @@ func (s *Source) prune() {
 
 // cached returns the content with a SHA-256 from the cache, and marks its file as used.
 func (s *Source) cached(digest string) ([]byte, bool) {
-	if !pinned.MatchString("sha256:" + digest) {
+	if !pinned().MatchString("sha256:" + digest) {
 		return nil, false
 	}
 	now := time.Now()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // Settings identify one version of a chart and its place.
@@ -45,10 +45,10 @@ type Settings struct {
 }
 
 // exact matches one version: https://semver.org.
-var exact = regexp.MustCompile(`^v?(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
+var exact = lazyregexp.New(`^v?(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
 
 // pinned matches a digest.
-var pinned = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var pinned = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // Check returns an error if the settings name no single version of a chart.
 func (s *Settings) Check() error {
@@ -56,13 +56,13 @@ func (s *Settings) Check() error {
 		return err
 	}
 	switch {
-	case s.Version == "" && s.OCI != "" && s.Digest != "" && pinned.MatchString(s.Digest):
+	case s.Version == "" && s.OCI != "" && s.Digest != "" && pinned().MatchString(s.Digest):
 		// The digest names one version.
 	case s.Version == "":
 		return errors.New("version is not set: name the version of the chart")
-	case !exact.MatchString(s.Version):
+	case !exact().MatchString(s.Version):
 		return fmt.Errorf("version %q is not an exact version: ranges such as ^1.2.0 or 1.x are not resolved; name one as 1.2.3", s.Version)
-	case s.Digest != "" && !pinned.MatchString(s.Digest):
+	case s.Digest != "" && !pinned().MatchString(s.Digest):
 		return fmt.Errorf("digest %q is not a digest: want sha256: and 64 hexadecimal digits", s.Digest)
 	case (s.Username == "") != (s.PasswordFile == ""):
 		return errors.New("chart_username and chart_password_file belong together: set both or none")

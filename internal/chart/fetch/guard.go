@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // guarded refuses requests without TLS, unless own allows them to this machine, requests with
@@ -97,12 +97,12 @@ func hostOf(u *url.URL) string {
 	return strings.ToLower(u.Hostname()) + ":" + port
 }
 
-var plainHost = regexp.MustCompile(`^[0-9A-Za-z.-]+(?::[0-9]{1,5})?$`)
+var plainHost = lazyregexp.New(`^[0-9A-Za-z.-]+(?::[0-9]{1,5})?$`)
 
 // isHost reports whether a text is the name of a host, with or without a port.
 func isHost(text string) bool {
 	const longest = len(":65535") + 253
-	return len(text) <= longest && plainHost.MatchString(text)
+	return len(text) <= longest && plainHost().MatchString(text)
 }
 
 // shown returns a host that a server has named, for errors.

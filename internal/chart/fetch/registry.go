@@ -100,7 +100,7 @@ func layerOf(manifest []byte) (ocispec.Descriptor, error) {
 		return ocispec.Descriptor{}, problem("the manifest is malformed")
 	}
 	for _, layer := range m.Layers {
-		if layer.MediaType == chartLayer && pinned.MatchString(layer.Digest.String()) && layer.Size >= 0 {
+		if layer.MediaType == chartLayer && pinned().MatchString(layer.Digest.String()) && layer.Size >= 0 {
 			return layer, nil
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // maxIndex bounds the index of a repository, in bytes. Those of large repositories have 20 MB.
@@ -72,7 +72,7 @@ func (s *Source) fromRepository(ctx context.Context, shared *Index) (string, err
 }
 
 // inRegistry matches the URL of a chart in a registry: without, and with the tag.
-var inRegistry = regexp.MustCompile(`^(oci://[0-9A-Za-z.-]+(?::[0-9]+)?/[0-9a-z._/-]+)(?::[0-9A-Za-z._-]+)?$`)
+var inRegistry = lazyregexp.New(`^(oci://[0-9A-Za-z.-]+(?::[0-9]+)?/[0-9a-z._/-]+)(?::[0-9A-Za-z._-]+)?$`)
 
 // at returns the URL of the archive, whose text is in the index.
 func (s *Source) at(text string) (*url.URL, error) {
@@ -84,7 +84,7 @@ func (s *Source) at(text string) (*url.URL, error) {
 		// The rest of the text is not shown: a server wrote it.
 		place := "oci"
 		const longest = 512
-		if parts := inRegistry.FindStringSubmatch(text); parts != nil && len(text) <= longest {
+		if parts := inRegistry().FindStringSubmatch(text); parts != nil && len(text) <= longest {
 			place = "oci: " + parts[1]
 		}
 		return nil, problem("the index points to an OCI registry: set %s instead of repo and chart", place)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/driftd/driftd/internal/kustomize"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // A document is an object in the output of a template, in YAML. file is the path of the template.
@@ -130,7 +130,7 @@ func passedOne(text string, c *kustomize.Changes) (string, error) {
 }
 
 // reasons matches the parts of errors of kustomize that are shown. An error quotes patches, which may contain any value.
-var reasons = regexp.MustCompile(`no resource matches strategic merge patch|no matches for Id|multiple matches for Id` +
+var reasons = lazyregexp.New(`no resource matches strategic merge patch|no matches for Id|multiple matches for Id` +
 	`|unable to parse SM or JSON patch|must specify a target for JSON patch|(?:add|remove|replace|move|copy|test) operation does not apply` +
 	`|may not add resource with an already registered id|missing metadata\.name|kustomize crashed` +
 	`|error parsing regexp|unable to parse requirement|Multiple Strategic-Merge Patches in one`)
@@ -140,7 +140,7 @@ const maxReasons = 3
 
 // public returns the parts of an error that contain no value.
 func public(err error) string {
-	parts := reasons.FindAllString(err.Error(), maxReasons)
+	parts := reasons().FindAllString(err.Error(), maxReasons)
 	if len(parts) == 0 {
 		return "kustomize reports an error"
 	}

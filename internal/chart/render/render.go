@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +28,7 @@ import (
 	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // Jobs returns the jobs of the program driftd-helm.
@@ -368,7 +368,7 @@ func problem(format string, args ...any) error { return problemError(fmt.Sprintf
 // safe matches the parts of errors of Helm that are shown: where it failed, and the names in the
 // text of a template. The rest of an error may contain any value, in any form: a template may
 // put them there.
-var safe = regexp.MustCompile(`[A-Za-z0-9_./-]+\.(?:ya?ml|tpl|txt|json):[0-9]+(?::[0-9]+)?` +
+var safe = lazyregexp.New(`[A-Za-z0-9_./-]+\.(?:ya?ml|tpl|txt|json):[0-9]+(?::[0-9]+)?` +
 	`|function "[A-Za-z0-9_]{1,40}" not defined` +
 	`|error calling [A-Za-z0-9_]{1,40}\b` +
 	`|cannot load [A-Za-z0-9_.-]{1,60}` +
@@ -385,7 +385,7 @@ func public(err error) string {
 		return string(own)
 	}
 	var parts []string
-	for _, part := range safe.FindAllString(err.Error(), -1) {
+	for _, part := range safe().FindAllString(err.Error(), -1) {
 		if len(parts) < maxParts && !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}

@@ -2,13 +2,14 @@ package render
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // Bounds of the API versions that are not known: the number that is recorded in one rendering,
@@ -46,7 +47,7 @@ func (v apiVersions) Has(name string) bool {
 	if slices.Contains(v, name) || isStable(name) {
 		return true
 	}
-	if !version.MatchString(name) {
+	if !version().MatchString(name) {
 		return false
 	}
 	spare := v[len(v):cap(v)]
@@ -70,20 +71,20 @@ func (v apiVersions) asked() []string {
 
 // version matches an API version, or a kind in one. No cluster has another text as its version,
 // and such a text may be a value of the release.
-var version = regexp.MustCompile(`^(?:[a-z0-9.-]{1,100}/)?v[0-9]{1,3}(?:(?:alpha|beta)[0-9]{1,3})?(?:/[A-Z][A-Za-z0-9]{0,62})?$`)
+var version = lazyregexp.New(`^(?:[a-z0-9.-]{1,100}/)?v[0-9]{1,3}(?:(?:alpha|beta)[0-9]{1,3})?(?:/[A-Z][A-Za-z0-9]{0,62})?$`)
 
 // stable matches a version that Kubernetes keeps.
-var stable = regexp.MustCompile(`^v[0-9]+$`)
+var stable = lazyregexp.New(`^v[0-9]+$`)
 
 // isStable reports whether a version, or a kind in a version, is one of Kubernetes itself that
 // it keeps. It may drop the others in each minor version.
 func isStable(name string) bool {
 	parts := strings.Split(name, "/")
-	if stable.MatchString(parts[0]) {
+	if stable().MatchString(parts[0]) {
 		parts = append([]string{""}, parts...) // the core group
 	}
 	const group, kind = 2, 3
-	if len(parts) < group || len(parts) > kind || !stable.MatchString(parts[1]) {
+	if len(parts) < group || len(parts) > kind || !stable().MatchString(parts[1]) {
 		return false
 	}
 	gv := schema.GroupVersion{Group: parts[0], Version: parts[1]}

@@ -3,12 +3,12 @@ package gitrepo
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -24,7 +24,7 @@ type branch struct {
 
 // requestHead matches the heads of pull requests (GitHub, Gitea, Forgejo) and of
 // merge requests (GitLab), as servers advertise them.
-var requestHead = regexp.MustCompile(`^refs/(pull|merge-requests)/([1-9][0-9]{0,8})/head$`)
+var requestHead = lazyregexp.New(`^refs/(pull|merge-requests)/([1-9][0-9]{0,8})/head$`)
 
 // maxBranchName bounds the name of a branch that is shown, in characters.
 const maxBranchName = 200
@@ -36,7 +36,7 @@ const maxBranchName = 200
 func (r refs) others(contained func(plumbing.Hash) bool, when func(plumbing.Hash) int64) (found []branch, gap string) {
 	for name, hash := range r.named {
 		b := branch{hash: hash}
-		if m := requestHead.FindStringSubmatch(name.String()); m != nil {
+		if m := requestHead().FindStringSubmatch(name.String()); m != nil {
 			number, err := strconv.Atoi(m[2])
 			if err != nil {
 				continue

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
@@ -13,16 +12,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // hashLike matches a name that git reads as the hash of an object.
-var hashLike = regexp.MustCompile(`^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
+var hashLike = lazyregexp.New(`^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
 
 // branchReference returns the full name of a new branch. The name must be one that git accepts
 // (git-check-ref-format(1), with --branch), and that it does not read as something else.
 func branchReference(repository *git.Repository, name string) (plumbing.ReferenceName, error) {
 	reference := plumbing.NewBranchReferenceName(name)
-	if reference.Validate() != nil || name == "HEAD" || strings.HasPrefix(name, "refs/") || hashLike.MatchString(name) {
+	if reference.Validate() != nil || name == "HEAD" || strings.HasPrefix(name, "refs/") || hashLike().MatchString(name) {
 		return "", fmt.Errorf("%q is not the name of a branch", name)
 	}
 	if err := available(repository.Storer, reference); err != nil {

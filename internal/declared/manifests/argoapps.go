@@ -174,7 +174,7 @@ func (r *argoReader) deployed(objects []object) deployedFolders {
 			continue
 		}
 		for _, source := range sources(o.value.At("spec")) {
-			if source.At("path").Str() != "" && !leadsOut(source.At("path").Str()) && r.isOwnRepository(source.At("repoURL").Str()) && !pinned.MatchString(source.At("targetRevision").Str()) {
+			if source.At("path").Str() != "" && !leadsOut(source.At("path").Str()) && r.isOwnRepository(source.At("repoURL").Str()) && !pinned().MatchString(source.At("targetRevision").Str()) {
 				folder := folderOf(source.At("path").Str())
 				_, name := r.named(&o)
 				folders[folder] = append(folders[folder], name)

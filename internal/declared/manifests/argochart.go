@@ -211,7 +211,7 @@ func (r *argoReader) remote(source model.Value) (release HelmConfig, err error) 
 		return release, notRead(sketch{}, "charts are not fetched for earlier commits")
 	case kubeTemplate(url + name + version):
 		return release, notRead(sketch{}, "its source has a template that was not rendered")
-	case !chartName.MatchString(name):
+	case !chartName().MatchString(name):
 		return release, notRead(sketch{}, "its name is not that of a chart")
 	case version == "":
 		return release, notRead(sketch{}, "its source has no exact targetRevision, so that git does not have the version")

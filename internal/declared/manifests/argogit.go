@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -100,7 +100,7 @@ func (l *loader) isBranchOf(t *tree, revision string) bool {
 }
 
 // pinned matches the revisions that are a commit or a version.
-var pinned = regexp.MustCompile(`^[0-9a-f]{7,40}$|^[v~^<>=]*[0-9]|\*`)
+var pinned = lazyregexp.New(`^[0-9a-f]{7,40}$|^[v~^<>=]*[0-9]|\*`)
 
 // leaveDeferred adds problems with work at other checkouts that is not done.
 func (r *argoReader) leaveDeferred() {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -180,11 +181,11 @@ func pathParameters(dir string) model.Value {
 		model.Field{Name: "basenameNormalized", Value: model.StringOf(normalized(path.Base(dir)))}, model.Field{Name: "segments", Value: model.ListOf(segments...)})
 }
 
-var notInName = regexp.MustCompile(`[^-a-z0-9.]`)
+var notInName = lazyregexp.New(`[^-a-z0-9.]`)
 
 // normalized returns a text as the name of an object.
 func normalized(text string) string {
-	return strings.Trim(notInName.ReplaceAllString(strings.ToLower(text), "-"), "-.")
+	return strings.Trim(notInName().ReplaceAllString(strings.ToLower(text), "-"), "-.")
 }
 
 // flattened returns the parameters in the form of templates without goTemplate: nested fields have
@@ -271,9 +272,9 @@ func (r *argoReader) parameterFile(name string) (model.Value, error) {
 }
 
 var (
-	anyPlaceholder = regexp.MustCompile(`\{\{.*?\}\}`)
-	goPlaceholder  = regexp.MustCompile(`^\{\{-?\s*(?:\.([A-Za-z0-9_.]+)|index \.path\.segments ([0-9]+))\s*-?\}\}$`)
-	oldPlaceholder = regexp.MustCompile(`^\{\{\s*([A-Za-z0-9_.\-/\[\]]+)\s*\}\}$`)
+	anyPlaceholder = lazyregexp.New(`\{\{.*?\}\}`)
+	goPlaceholder  = lazyregexp.New(`^\{\{-?\s*(?:\.([A-Za-z0-9_.]+)|index \.path\.segments ([0-9]+))\s*-?\}\}$`)
+	oldPlaceholder = lazyregexp.New(`^\{\{\s*([A-Za-z0-9_.\-/\[\]]+)\s*\}\}$`)
 )
 
 // filled returns a template with its placeholders replaced by parameters. A placeholder that is
@@ -316,7 +317,7 @@ func filledText(text string, parameters model.Value, goTemplate bool) (string, e
 		return text, nil
 	}
 	var failed error
-	text = anyPlaceholder.ReplaceAllStringFunc(text, func(found string) string {
+	text = anyPlaceholder().ReplaceAllStringFunc(text, func(found string) string {
 		value, ok := parameter(found, parameters, goTemplate)
 		if !ok {
 			failed = fmt.Errorf("has %s in its template, which %w", printable(found), errSet)
@@ -332,14 +333,14 @@ func filledText(text string, parameters model.Value, goTemplate bool) (string, e
 // parameter returns the value of a placeholder.
 func parameter(placeholder string, parameters model.Value, goTemplate bool) (string, bool) {
 	if !goTemplate {
-		m := oldPlaceholder.FindStringSubmatch(placeholder)
+		m := oldPlaceholder().FindStringSubmatch(placeholder)
 		if m == nil {
 			return "", false
 		}
 		v, ok := parameters.Get(m[1])
 		return v.Text(), ok
 	}
-	m := goPlaceholder.FindStringSubmatch(placeholder)
+	m := goPlaceholder().FindStringSubmatch(placeholder)
 	if m == nil {
 		return "", false
 	}

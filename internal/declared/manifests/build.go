@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/chart/postrender"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/kustomize"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -143,14 +143,14 @@ func remoteOf(parts []kustomization) string {
 // withoutSecrets returns text without the user information of URLs in it. Of their queries it
 // keeps only ref. A password may contain slashes, and git also accepts user@host:path.
 func withoutSecrets(text string) string {
-	text = userinfo.ReplaceAllStringFunc(text, func(found string) string {
+	text = userinfo().ReplaceAllStringFunc(text, func(found string) string {
 		if found == "git@" || strings.HasSuffix(found, "//git@") {
 			return found
 		}
-		return userinfo.ReplaceAllString(found, "$1")
+		return userinfo().ReplaceAllString(found, "$1")
 	})
-	return query.ReplaceAllStringFunc(text, func(found string) string {
-		if ref := refOf.FindString(found); ref != "" {
+	return query().ReplaceAllStringFunc(text, func(found string) string {
+		if ref := refOf().FindString(found); ref != "" {
 			return "?" + ref[1:]
 		}
 		return ""
@@ -158,9 +158,9 @@ func withoutSecrets(text string) string {
 }
 
 var (
-	userinfo = regexp.MustCompile(`([A-Za-z0-9+.-]*://)?[^\s'"@]+@`)
-	query    = regexp.MustCompile(`\?[^\s'"]*`)
-	refOf    = regexp.MustCompile(`[?&]ref=[A-Za-z0-9._/-]+`)
+	userinfo = lazyregexp.New(`([A-Za-z0-9+.-]*://)?[^\s'"@]+@`)
+	query    = lazyregexp.New(`\?[^\s'"]*`)
+	refOf    = lazyregexp.New(`[?&]ref=[A-Za-z0-9._/-]+`)
 )
 
 // rendered returns the objects that kustomize built, each with the address of its origin.

@@ -101,7 +101,7 @@ func templateSketch(name string, data []byte) sketch {
 			}
 			continue
 		}
-		if found := anyKind.FindAllStringSubmatch(comment.ReplaceAllString(string(doc), ""), -1); len(found) > 0 {
+		if found := anyKind().FindAllStringSubmatch(comment().ReplaceAllString(string(doc), ""), -1); len(found) > 0 {
 			s.add(kindsIn(found))
 		}
 	}
@@ -111,8 +111,8 @@ func templateSketch(name string, data []byte) sketch {
 // templateDocument returns the sketch of a document of a template. A document that
 // has only template actions declares nothing.
 func templateDocument(doc []byte) sketch {
-	text := comment.ReplaceAllString(string(doc), "")
-	if !wholeInclude.MatchString(text) && !anyKind.MatchString(text) {
+	text := comment().ReplaceAllString(string(doc), "")
+	if !wholeInclude().MatchString(text) && !anyKind().MatchString(text) {
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "{{") {
 				return sketchOf(doc)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/kustomize"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -239,11 +239,11 @@ func (s *substituter) value(name string) (value string, ok bool) {
 	return "", !s.Strict
 }
 
-var unsetVariable = regexp.MustCompile(`variable not set \(strict mode\): "[A-Za-z0-9_]*"`)
+var unsetVariable = lazyregexp.New(`variable not set \(strict mode\): "[A-Za-z0-9_]*"`)
 
 // variableError returns an error of envsubst without the text that it quotes.
 func variableError(err error) string {
-	if found := unsetVariable.FindString(err.Error()); found != "" {
+	if found := unsetVariable().FindString(err.Error()); found != "" {
 		return found
 	}
 	return "invalid ${…}"

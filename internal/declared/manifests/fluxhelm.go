@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/chart/postrender"
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -148,7 +148,7 @@ func (h *helmRelease) notInstalled() string {
 		return "a field of its spec, besides the values, is left to " + h.chance
 	case !isName(h.target) || !isName(h.storage):
 		return "its namespaces are no names of namespaces"
-	case !plainName.MatchString(h.release) || strings.Contains(h.release, ":"):
+	case !plainName().MatchString(h.release) || strings.Contains(h.release, ":"):
 		return "its releaseName is not the name of a release"
 	case spec.At("upgrade", "preserveValues").Text() == "true":
 		return "it keeps the values of earlier upgrades (spec.upgrade.preserveValues), which are not in git"
@@ -157,7 +157,7 @@ func (h *helmRelease) notInstalled() string {
 }
 
 // chartName matches the name of a chart in a repository.
-var chartName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
+var chartName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
 
 // chartOf returns a loader for the chart of a HelmRelease, and the tree with the chart.
 func (r *fluxReader) chartOf(h *helmRelease) (*loader, *tree, error) {
@@ -240,7 +240,7 @@ func (r *fluxReader) chartByTemplate(spec model.Value, space string, release Hel
 		return nil, nil, err
 	}
 	url, called := strings.TrimSuffix(source.value.At("spec", "url").Str(), "/"), spec.At("chart").Str()
-	if !chartName.MatchString(called) {
+	if !chartName().MatchString(called) {
 		return nil, nil, notRead(sketch{}, "%s is not the name of a chart", orNone(called, "its chart"))
 	}
 	if release.Version = spec.At("version").Str(); release.Version == "" || release.Version == "*" {

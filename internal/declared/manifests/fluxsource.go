@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -111,7 +111,7 @@ func (r *fluxReader) checkoutOf(source object, kind, name string) (at checkout, 
 }
 
 // fullHash matches a commit.
-var fullHash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var fullHash = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // otherRepositoryRef returns the ref that a GitRepository reads of another repository, or the reason why driftd does not read it.
 func otherRepositoryRef(ref model.Value, name string) (full, reason string) {
@@ -121,7 +121,7 @@ func otherRepositoryRef(ref model.Value, name string) (full, reason string) {
 		return "refs/heads/" + value, ""
 	case field == "tag":
 		return "refs/tags/" + value, ""
-	case field == "commit" && fullHash.MatchString(value), field == "name" && strings.HasPrefix(value, "refs/"):
+	case field == "commit" && fullHash().MatchString(value), field == "name" && strings.HasPrefix(value, "refs/"):
 		return value, ""
 	}
 	return "", fmt.Sprintf("its source %s reads the %s %s: driftd reads a branch, a tag, a full name, or the full hash of a commit", name, field, value)

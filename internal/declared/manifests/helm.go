@@ -163,7 +163,7 @@ func (c HelmConfig) withRelease() (HelmConfig, error) {
 			return c, errors.New("release is not set, and the chart is at the top of the repository: name the release")
 		}
 	}
-	if !plainName.MatchString(c.Release) || strings.Contains(c.Release, ":") || len(c.Release) > maxRelease {
+	if !plainName().MatchString(c.Release) || strings.Contains(c.Release, ":") || len(c.Release) > maxRelease {
 		return c, fmt.Errorf("release %q is not the name of a release: want at most %d lower-case letters, digits, dots and dashes", c.Release, maxRelease)
 	}
 	return c, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -184,7 +184,7 @@ func texts(v model.Value) []string {
 // buildError returns an error of kustomize without the manifests, patches and secrets that it
 // quotes, and with the addresses of files.
 func buildError(err error, t *tree, secrets []string) string {
-	text := quoted.ReplaceAllString(err.Error(), "…")
+	text := quoted().ReplaceAllString(err.Error(), "…")
 	text, _, _ = strings.Cut(text, "\n")
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -196,4 +196,4 @@ func buildError(err error, t *tree, secrets []string) string {
 	return fmt.Sprintf("kustomize cannot build it (run kustomize build for the full error): %s", text)
 }
 
-var quoted = regexp.MustCompile("(?s)`[^`]*`|\\[patch: .*\\]")
+var quoted = lazyregexp.New("(?s)`[^`]*`|\\[patch: .*\\]")

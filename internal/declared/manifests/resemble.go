@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // maxResemble bounds how much is read of a file to find out whether it is a manifest, in bytes.
@@ -16,9 +18,9 @@ const maxResemble = 1 << 20
 
 // These match objects of Flux and of Argo CD, in YAML and in JSON.
 var (
-	ofFlux     = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?((kustomize|helm|source)\.toolkit|source\.extensions)\.fluxcd\.io/`)
-	ofArgoCD   = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?argoproj\.io/`)
-	argoCDKind = regexp.MustCompile(`["']?kind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject)\b`)
+	ofFlux     = lazyregexp.New(`["']?apiVersion["']?\s*:\s*["']?((kustomize|helm|source)\.toolkit|source\.extensions)\.fluxcd\.io/`)
+	ofArgoCD   = lazyregexp.New(`["']?apiVersion["']?\s*:\s*["']?argoproj\.io/`)
+	argoCDKind = lazyregexp.New(`["']?kind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject)\b`)
 )
 
 // A Resemblance reports what a file appears to declare, judged by its name and its content.
@@ -50,7 +52,7 @@ func Resembles(files fs.FS, name string) (r Resemblance, err error) {
 		has := func(group string, expressions ...*regexp.Regexp) bool {
 			return bytes.Contains(text, []byte(group)) && !slices.ContainsFunc(expressions, func(e *regexp.Regexp) bool { return !e.Match(text) })
 		}
-		r = Resemblance{Manifest: true, Flux: has("fluxcd.io/", ofFlux), ArgoCD: has("argoproj.io/", ofArgoCD, argoCDKind)}
+		r = Resemblance{Manifest: true, Flux: has("fluxcd.io/", ofFlux()), ArgoCD: has("argoproj.io/", ofArgoCD(), argoCDKind())}
 	}
 	return r, err
 }

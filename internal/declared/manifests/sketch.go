@@ -2,12 +2,12 @@ package manifests
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -40,19 +40,21 @@ func (s *sketch) add(more sketch) {
 }
 
 var (
-	plainKind    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	plainVersion = regexp.MustCompile(`^[a-z0-9][a-z0-9./-]*$`)
-	plainName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9.:-]*[a-z0-9])?$`)
-	anyKind      = regexp.MustCompile(`(?m)(?:^|[{,\s])["']?kind["']?[ \t]*:[ \t]*([^,}\]\n]*)`)
-	comment      = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
+	plainKind    = lazyregexp.New(`^[A-Z][A-Za-z0-9]*$`)
+	plainVersion = lazyregexp.New(`^[a-z0-9][a-z0-9./-]*$`)
+	plainName    = lazyregexp.New(`^[a-z0-9]([a-z0-9.:-]*[a-z0-9])?$`)
+	anyKind      = lazyregexp.New(`(?m)(?:^|[{,\s])["']?kind["']?[ \t]*:[ \t]*([^,}\]\n]*)`)
+	comment      = lazyregexp.New(`(?m)^[ \t]*#.*$`)
 	// wholeInclude matches a template action at the start of a line that includes a
 	// whole manifest.
-	wholeInclude = regexp.MustCompile(`(?m)^\{\{-?[ \t]*(include|template|tpl)\b`)
-	innerBraces  = regexp.MustCompile(`\{[^{}]*\}`)
+	wholeInclude = lazyregexp.New(`(?m)^\{\{-?[ \t]*(include|template|tpl)\b`)
+	innerBraces  = lazyregexp.New(`\{[^{}]*\}`)
 )
 
 // isName reports whether a text is a valid name of a namespace.
-func isName(text string) bool { return plainName.MatchString(text) && !strings.ContainsAny(text, ".:") }
+func isName(text string) bool {
+	return plainName().MatchString(text) && !strings.ContainsAny(text, ".:")
+}
 
 // sketchOf returns the sketch of one document. A field counts only if the text contains its
 // literal value. A templated or missing field matches any value.
@@ -60,16 +62,16 @@ func sketchOf(text []byte) sketch {
 	if !utf8.Valid(text) {
 		return sketch{unknown: true}
 	}
-	doc := comment.ReplaceAllString(strings.ReplaceAll(string(text), "\r\n", "\n"), "")
-	if wholeInclude.MatchString(doc) {
+	doc := comment().ReplaceAllString(strings.ReplaceAll(string(text), "\r\n", "\n"), "")
+	if wholeInclude().MatchString(doc) {
 		return sketch{unknown: true}
 	}
 	top := topLevel(doc, "kind")
-	if len(top) == 1 && plainKind.MatchString(top[0]) && !strings.HasSuffix(top[0], "List") {
+	if len(top) == 1 && plainKind().MatchString(top[0]) && !strings.HasSuffix(top[0], "List") {
 		place, name := placeAndName(doc)
 		return sketch{extents: []model.Extent{{Kind: kindIn(topLevel(doc, "apiVersion"), top[0]), Place: place, Name: name}}}
 	}
-	if found := anyKind.FindAllStringSubmatch(doc, -1); len(found) > 0 {
+	if found := anyKind().FindAllStringSubmatch(doc, -1); len(found) > 0 {
 		return kindsIn(found)
 	}
 	return kindless(doc)
@@ -81,7 +83,7 @@ func kindsIn(found [][]string) sketch {
 	var s sketch
 	for _, f := range found {
 		kind := scalar(f[1])
-		if !plainKind.MatchString(kind) {
+		if !plainKind().MatchString(kind) {
 			return sketch{unknown: true}
 		}
 		if !strings.HasSuffix(kind, "List") {
@@ -109,7 +111,7 @@ func kindless(doc string) sketch {
 // kindIn returns the name of a kind, in the group of the only version, or in any
 // group if there is not exactly one version.
 func kindIn(versions []string, kind string) string {
-	if len(versions) == 1 && plainVersion.MatchString(versions[0]) {
+	if len(versions) == 1 && plainVersion().MatchString(versions[0]) {
 		return kube.KindName(versions[0], kind)
 	}
 	return kube.KindName("", kind) + ".*"
@@ -171,7 +173,7 @@ func once(lines []string, field string) string {
 			found = append(found, scalar(rest))
 		}
 	}
-	if len(found) != 1 || !plainName.MatchString(found[0]) {
+	if len(found) != 1 || !plainName().MatchString(found[0]) {
 		return ""
 	}
 	return found[0]
@@ -210,7 +212,7 @@ func flow(text string) []string {
 	if !opened || !closed {
 		return nil
 	}
-	inner = innerBraces.ReplaceAllString(inner, "")
+	inner = innerBraces().ReplaceAllString(inner, "")
 	fields := strings.Split(inner, ",")
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])

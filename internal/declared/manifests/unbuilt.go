@@ -60,7 +60,7 @@ func (k kustomization) namespace() string {
 	if err != nil {
 		return ""
 	}
-	if found := topLevel(comment.ReplaceAllString(string(data), ""), "namespace"); len(found) == 1 {
+	if found := topLevel(comment().ReplaceAllString(string(data), ""), "namespace"); len(found) == 1 {
 		return found[0]
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -50,12 +51,12 @@ func pointer(text string) (picks []model.Pick, ok bool) {
 }
 
 // jqStep matches one step of an expression of jq: .name, ."name", ["name"], [0], [], or | select(.name == "value").
-var jqStep = regexp.MustCompile(`^\s*(?:\.?\["([^"\\]+)"\]|\.?\[([0-9]+)\]|(\.?\[\])|\."([^"\\]+)"|\.([A-Za-z_][A-Za-z0-9_]*)|\|\s*select\(\s*\.([A-Za-z_][A-Za-z0-9_]*)\s*==\s*"([^"\\]*)"\s*\)\s*\|?)\??\s*`)
+var jqStep = lazyregexp.New(`^\s*(?:\.?\["([^"\\]+)"\]|\.?\[([0-9]+)\]|(\.?\[\])|\."([^"\\]+)"|\.([A-Za-z_][A-Za-z0-9_]*)|\|\s*select\(\s*\.([A-Za-z_][A-Za-z0-9_]*)\s*==\s*"([^"\\]*)"\s*\)\s*\|?)\??\s*`)
 
 // jqPath returns the path of an expression of jq; ok is false if it is more than a path.
 func jqPath(text string) (picks []model.Pick, ok bool) {
 	for text != "" {
-		m := jqStep.FindStringSubmatch(text)
+		m := jqStep().FindStringSubmatch(text)
 		if m == nil {
 			return nil, false
 		}

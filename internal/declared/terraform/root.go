@@ -8,9 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // IsRoot reports whether dir is a folder that directly contains configuration files of Terraform, OpenTofu
@@ -53,7 +54,7 @@ func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if rootBlock.Match(text) {
+		if rootBlock().Match(text) {
 			return true, nil
 		}
 	}
@@ -64,7 +65,7 @@ func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
 const lockFile = ".terraform.lock.hcl"
 
 // rootBlock matches the beginning of a block that a root has, and most modules do not, in both syntaxes.
-var rootBlock = regexp.MustCompile(`(?m)(^|[{,])\s*"?(backend|cloud|provider)"?(\s+"[^"]*")?\s*:?\s*\{`)
+var rootBlock = lazyregexp.New(`(?m)(^|[{,])\s*"?(backend|cloud|provider)"?(\s+"[^"]*")?\s*:?\s*\{`)
 
 // maxConfiguration bounds how much is read of a file to find out whether its folder is a root, in bytes.
 const maxConfiguration = 1 << 20

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // serviceName returns the name of the service of an address: the scheme up to a "+".
@@ -70,24 +71,24 @@ func panicError(cause any, err error) error {
 
 // Patterns for quoted text, URLs and the parts of an address, split at two sets of separators.
 var (
-	quoted    = regexp.MustCompile(`"(\\.|[^"\\])*"?`)
-	anyURL    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:/?/?[^\s"']*[/@][^\s"']*`)
-	parts     = regexp.MustCompile(`[^/?&=@:\s]{3,}`)
-	fineParts = regexp.MustCompile(`[^/?&=#@:,+.\s]{3,}`)
+	quoted    = lazyregexp.New(`"(\\.|[^"\\])*"?`)
+	anyURL    = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*:/?/?[^\s"']*[/@][^\s"']*`)
+	parts     = lazyregexp.New(`[^/?&=@:\s]{3,}`)
+	fineParts = lazyregexp.New(`[^/?&=#@:,+.\s]{3,}`)
 )
 
 // redact removes all URLs and all parts of address from text, except the name of the service.
 func redact(text, address string) string {
 	// Quoted text may be any part of the address, with another encoding.
-	text = quoted.ReplaceAllString(text, "…")
-	text = anyURL.ReplaceAllString(text, "…")
+	text = quoted().ReplaceAllString(text, "…")
+	text = anyURL().ReplaceAllString(text, "…")
 	forms := []string{address}
 	if unescaped, err := url.QueryUnescape(address); err == nil {
 		forms = append(forms, unescaped)
 	}
 	var words []string
 	for _, form := range forms {
-		words = append(append(words, parts.FindAllString(form, -1)...), fineParts.FindAllString(form, -1)...)
+		words = append(append(words, parts().FindAllString(form, -1)...), fineParts().FindAllString(form, -1)...)
 	}
 	slices.SortFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, word := range words {

@@ -1,19 +1,19 @@
 package yamledit
 
 import (
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/remedy/literals"
 )
 
 // plainText matches texts that may be strings without quotes in every context, unless they are
 // read as another type.
-var plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
+var plainText = lazyregexp.New(`^[A-Za-z/][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
 
 // flowText returns a value on one line. Strings keep the quotes of a style.
 func flowText(v model.Value, style yaml.Style) string {
@@ -46,7 +46,7 @@ func stringText(s string, style yaml.Style) string {
 		return quoted
 	case style&yaml.SingleQuotedStyle != 0 && !strings.Contains(quoted, `\`):
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	case plainText.MatchString(s) && isString(s):
+	case plainText().MatchString(s) && isString(s):
 		return s
 	}
 	return quoted

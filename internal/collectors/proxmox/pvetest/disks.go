@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // isDisk reports whether a key is a disk of a machine.
@@ -88,7 +89,7 @@ func (s *Server) resizeGuest(r *http.Request, at string) (status int, answer Row
 	case problem != nil:
 	case c.Accounts != nil && !c.holds("VM.Config.Disk", vm):
 		problem = forbidden("(" + vm + ", VM.Config.Disk)")
-	case !isDisk(disk) || !diskSize.MatchString(size):
+	case !isDisk(disk) || !diskSize().MatchString(size):
 		problem = &apiError{http.StatusBadRequest, "Parameter verification failed."}
 	}
 	if problem != nil {
@@ -132,7 +133,7 @@ func (c *Cluster) refuseResize(g *Guest, disk, size, digest string) string {
 }
 
 // diskSize matches the absolute sizes that a request may have.
-var diskSize = regexp.MustCompile(`^\d+[KMGT]?$`)
+var diskSize = lazyregexp.New(`^\d+[KMGT]?$`)
 
 // bytesOf returns the number of bytes of an absolute size; 0 for a text that is none.
 func bytesOf(size string) int64 {

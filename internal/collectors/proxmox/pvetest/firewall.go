@@ -7,10 +7,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // listDigest returns the digest of a list or an object: that of nothing if it is empty.
@@ -72,7 +73,7 @@ func (c *Cluster) firewallRead(at string) (any, *apiError) {
 // firewallRow returns the row at a path; nil if that is the path of a list or of options. The position of a rule is a
 // text, other than in the list.
 func (c *Cluster) firewallRow(at string) Row {
-	match := firewallRow.FindStringSubmatch(at)
+	match := firewallRow().FindStringSubmatch(at)
 	if match == nil {
 		return nil
 	}
@@ -93,22 +94,22 @@ func isRules(at string) bool {
 
 // Paths of firewalls, without the node of a guest.
 var (
-	firewallRow    = regexp.MustCompile(`^((?:/cluster|/(?:qemu|lxc)/\d+)/firewall/(?:rules|aliases|groups/[^/]+|ipset/[^/]+))/(.+)$`)
-	firewallAdds   = regexp.MustCompile(`^(?:/cluster|/(?:qemu|lxc)/\d+)/firewall/(?:rules|groups/[^/]+|ipset/[^/]+)$`)
-	firewallObject = regexp.MustCompile(`^(?:/cluster|/(?:qemu|lxc)/\d+)/firewall/options$`)
-	guestNode      = regexp.MustCompile(`^/nodes/[^/]+(/(?:qemu|lxc)/\d+/firewall/)`)
+	firewallRow    = lazyregexp.New(`^((?:/cluster|/(?:qemu|lxc)/\d+)/firewall/(?:rules|aliases|groups/[^/]+|ipset/[^/]+))/(.+)$`)
+	firewallAdds   = lazyregexp.New(`^(?:/cluster|/(?:qemu|lxc)/\d+)/firewall/(?:rules|groups/[^/]+|ipset/[^/]+)$`)
+	firewallObject = lazyregexp.New(`^(?:/cluster|/(?:qemu|lxc)/\d+)/firewall/options$`)
+	guestNode      = lazyregexp.New(`^/nodes/[^/]+(/(?:qemu|lxc)/\d+/firewall/)`)
 )
 
 // changesFirewall reports whether a request changes the options of a firewall, or a row of a list that has a digest.
 func changesFirewall(method, at string) bool {
-	at = guestNode.ReplaceAllString(at, "$1")
+	at = guestNode().ReplaceAllString(at, "$1")
 	switch method {
 	case http.MethodPost:
-		return firewallAdds.MatchString(at)
+		return firewallAdds().MatchString(at)
 	case http.MethodPut:
-		return firewallObject.MatchString(at) || firewallRow.MatchString(at)
+		return firewallObject().MatchString(at) || firewallRow().MatchString(at)
 	case http.MethodDelete:
-		return firewallRow.MatchString(at) && !strings.Contains(at, "/aliases/")
+		return firewallRow().MatchString(at) && !strings.Contains(at, "/aliases/")
 	}
 	return false
 }
@@ -117,7 +118,7 @@ func changesFirewall(method, at string) bool {
 func (s *Server) editFirewall(r *http.Request, at string) (status int, answer Row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at = guestNode.ReplaceAllString(at, "$1")
+	at = guestNode().ReplaceAllString(at, "$1")
 	c := s.cluster.as(accountOf(r))
 	problem := c.firewallForbidden(at)
 	switch {
@@ -126,10 +127,10 @@ func (s *Server) editFirewall(r *http.Request, at string) (status int, answer Ro
 		problem = &apiError{http.StatusInternalServerError, "unable to open file '/etc/pve/firewall/cluster.fw.tmp.112' - Permission denied"}
 	case r.Method == http.MethodPost:
 		problem = s.cluster.addFirewallRow(at, r.Form)
-	case firewallObject.MatchString(at):
+	case firewallObject().MatchString(at):
 		problem = s.cluster.setSingle(at, r.Form, true)
 	default:
-		match := firewallRow.FindStringSubmatch(at)
+		match := firewallRow().FindStringSubmatch(at)
 		problem = s.cluster.changeFirewallRow(r.Method, match[1], match[2], r.Form)
 	}
 	if problem != nil {

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
 // An editable is a list whose rows are changed with a PUT below its path.
@@ -44,12 +45,12 @@ func withDigest(at string, rows []Row) []Row {
 	return all
 }
 
-var nodeConfig = regexp.MustCompile(`^/nodes/[^/]+/config$`)
+var nodeConfig = lazyregexp.New(`^/nodes/[^/]+/config$`)
 
 // changesObject reports whether a PUT changes an object other than a guest and its firewall.
 func changesObject(method, at string) bool {
 	in := func(e editable) bool { return strings.HasPrefix(at, e.list+"/") }
-	return method == http.MethodPut && (slices.ContainsFunc(editables(), in) || at == "/cluster/options" || at == "/access/acl" || nodeConfig.MatchString(at) || at == "/pools" || strings.HasPrefix(at, "/pools/"))
+	return method == http.MethodPut && (slices.ContainsFunc(editables(), in) || at == "/cluster/options" || at == "/access/acl" || nodeConfig().MatchString(at) || at == "/pools" || strings.HasPrefix(at, "/pools/"))
 }
 
 // editObject answers a PUT that changes an object.
@@ -87,7 +88,7 @@ func (c *Cluster) setObject(account *Cluster, at string, form url.Values) *apiEr
 	if problem := may("Sys.Modify"); problem != nil {
 		return problem
 	}
-	return c.setSingle(at, form, nodeConfig.MatchString(at))
+	return c.setSingle(at, form, nodeConfig().MatchString(at))
 }
 
 // setSingle sets keys of an object that is in no list, and deletes some. guarded reports whether its digest is compared.

@@ -186,7 +186,7 @@ func (c *Cluster) lookup(at string, query url.Values) (any, *apiError) {
 			return c.visible(at, withDigest(path, rows)), nil
 		}
 		if object, ok := c.Objects[path]; ok {
-			if nodeConfig.MatchString(path) {
+			if nodeConfig().MatchString(path) {
 				object = withoutDigest(object)
 				object["digest"] = listDigest(object)
 			}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -39,14 +39,14 @@ type State struct {
 // Record returns the metadata of the state for a run record.
 func (s *State) Record(address string) model.StateRead {
 	record := model.StateRead{Address: address, Lineage: s.Lineage, Serial: s.Serial, Hash: s.Hash}
-	if version.MatchString(s.TerraformVersion) {
+	if version().MatchString(s.TerraformVersion) {
 		record.Version = s.TerraformVersion
 	}
 	return record
 }
 
 // version matches the version of a program.
-var version = regexp.MustCompile(`^[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}(-[0-9A-Za-z.-]{1,30})?$`)
+var version = lazyregexp.New(`^[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}(-[0-9A-Za-z.-]{1,30})?$`)
 
 // An Instance is an instance of a resource or of a data source in a state, or a deposed object that
 // is to be destroyed.
