@@ -21,7 +21,7 @@ type Streams struct{ Out, Err io.Writer }
 
 // Run runs one command line and returns its exit code.
 func Run(ctx context.Context, build Build, args []string, streams Streams) int {
-	root := newRoot(build, streams)
+	root := Root(build, streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
@@ -54,7 +54,8 @@ type command struct {
 	checkout *checkout
 }
 
-func newRoot(build Build, streams Streams) *cobra.Command {
+// Root returns the command driftd, with all others below it.
+func Root(build Build, streams Streams) *cobra.Command {
 	c := &command{build: build, streams: streams, wait: queryWait}
 	root := &cobra.Command{
 		Use:   "driftd",
@@ -81,10 +82,10 @@ could not run.`,
 		return fmt.Errorf("%w; %s", err, seeHelp(cmd))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&c.configFile, "config", "", "configuration file (default $DRIFTD_CONFIG, or "+systemConfig+" where it exists)")
+	flags.StringVar(&c.configFile, "config", "", "configuration file (default $DRIFTD_CONFIG, or "+SystemConfig+" where it exists)")
 	flags.StringVar(&c.stateDir, "state-dir", "", "folder of the database (default: the configuration's, or the user's own)")
 	root.AddCommand(c.init(), c.scan(), c.check(), c.serve(), c.report(), c.scorecard(), c.preview(), c.findings(), c.watch(), c.suggest(), c.adopt(), c.history(), c.diff(), c.accept(), c.baseline(), c.acknowledge(), c.snooze(),
-		c.decisions(), c.reconcile(), c.approve(), c.decline(), c.cancel(), c.actions(), c.freeze(), c.thaw(), c.rules(), c.status(), c.audit(), c.backup(), c.store(), c.notify(), c.config(), c.sources(), c.mapping(), c.demo(), c.user(), c.version(), c.shoutrrrSend(), c.box(), c.man())
+		c.decisions(), c.reconcile(), c.approve(), c.decline(), c.cancel(), c.actions(), c.freeze(), c.thaw(), c.rules(), c.status(), c.audit(), c.backup(), c.store(), c.notify(), c.config(), c.sources(), c.mapping(), c.demo(), c.user(), c.version(), c.shoutrrrSend(), c.box())
 	return root
 }
 

@@ -190,7 +190,7 @@ func (f *initFlags) write(text []byte) error {
 // isService reports whether the file is that of the packaged service.
 func (f *initFlags) isService() bool {
 	file, err := filepath.Abs(f.file)
-	return err == nil && file == systemConfig
+	return err == nil && file == SystemConfig
 }
 
 // next returns the commands that come after driftd init.
@@ -205,5 +205,5 @@ func (f *initFlags) next() string {
 As a service, from the package: remove state_dir, name absolute paths outside of /home, and then
   install -m 0644 %[1]s %[2]s
   systemctl enable --now driftd
-`, file, systemConfig)
+`, file, SystemConfig)
 }

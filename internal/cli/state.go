@@ -19,18 +19,18 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// systemConfig is the path of an installed daemon's configuration.
-const systemConfig = "/etc/driftd/driftd.yaml"
+// SystemConfig is the path of an installed daemon's configuration.
+const SystemConfig = "/etc/driftd/driftd.yaml"
 
-// loadConfig loads the configuration of --config, $DRIFTD_CONFIG or systemConfig. Without any
+// loadConfig loads the configuration of --config, $DRIFTD_CONFIG or SystemConfig. Without any
 // it returns the defaults with the user's own state folder.
 func (c *command) loadConfig(flags *pflag.FlagSet) (*config.Config, error) {
 	file := cmp.Or(c.configFile, os.Getenv("DRIFTD_CONFIG"))
 	if file == "" {
-		if _, err := os.Stat(systemConfig); err == nil {
-			file = systemConfig
+		if _, err := os.Stat(SystemConfig); err == nil {
+			file = SystemConfig
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("look for %s: %w", systemConfig, err)
+			return nil, fmt.Errorf("look for %s: %w", SystemConfig, err)
 		}
 	}
 	cfg, err := config.Load(file, flags)

@@ -1,7 +1,6 @@
-package cli
+package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,20 +9,14 @@ import (
 
 // TestMan writes the manual pages. Their date is that of SOURCE_DATE_EPOCH.
 func TestMan(t *testing.T) {
+	t.Parallel()
 	example := filepath.Join(t.TempDir(), "example.yaml")
 	if err := os.WriteFile(example, []byte("# it's a \\ \"quoted\" ~/x ^y\n.dot: 1\n'tick: `2`\nplain-key: 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run := func(dir string) (errs string, code int) {
-		var out, said bytes.Buffer
-		code = Run(t.Context(), Build{Version: "1.2.3"}, []string{"man", dir, example}, Streams{Out: &out, Err: &said})
-		return said.String(), code
-	}
-
-	t.Setenv("SOURCE_DATE_EPOCH", "1795000000")
 	dir := t.TempDir()
-	if errs, code := run(dir); code != exitInSync {
-		t.Fatalf("driftd man: exit code %d: %s", code, errs)
+	if err := write("1.2.3", dir, example, "1795000000"); err != nil {
+		t.Fatal(err)
 	}
 	tests := map[string]struct{ reason, want string }{
 		"driftd.1":              {"the program has a page with the commit's date and the version", `.TH "DRIFTD" "1" "Nov 2026" "driftd 1.2.3" "driftd"`},
@@ -39,11 +32,10 @@ func TestMan(t *testing.T) {
 	}
 	hidden, err := filepath.Glob(filepath.Join(dir, "*shoutrrr*"))
 	if err != nil || len(hidden) > 0 {
-		t.Errorf("what nobody calls by hand has pages: %v, %v", hidden, err)
+		t.Errorf("hidden commands have pages: %v, %v", hidden, err)
 	}
 
-	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
-	if errs, code := run(t.TempDir()); code != exitError || !strings.Contains(errs, "SOURCE_DATE_EPOCH") {
-		t.Errorf("driftd man without a date: exit code %d: %s", code, errs)
+	if err := write("1.2.3", t.TempDir(), example, "yesterday"); err == nil || !strings.Contains(err.Error(), "SOURCE_DATE_EPOCH") {
+		t.Errorf("without a date: got %v, want an error that names the variable", err)
 	}
 }
