@@ -9,7 +9,6 @@ import (
 	"syscall"
 	_ "time/tzdata" // quiet hours have a timezone, on machines without any as well
 
-	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/cli"
 )
 
@@ -17,9 +16,6 @@ import (
 var version, commit, date = "devel", "", ""
 
 func main() {
-	if status, guarded := box.Guard(); guarded {
-		os.Exit(status)
-	}
 	if err := forbidCores(); err != nil {
 		fmt.Fprintln(os.Stderr, "driftd:", err)
 	}

@@ -17,18 +17,12 @@ import (
 
 // TestMain is also the box.
 func TestMain(m *testing.M) {
-	if status, guarded := box.Guard(); guarded {
-		os.Exit(status)
-	}
 	if len(os.Args) == 2 && os.Args[1] == weakVerb {
 		if err := runWeak(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
-	}
-	if len(os.Args) > 2 && os.Args[1] == launchVerb {
-		os.Exit(launch(os.Args[2], os.Args[3:]))
 	}
 	if len(os.Args) != 2 || os.Args[1] != box.Verb {
 		os.Exit(m.Run())

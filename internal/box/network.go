@@ -17,20 +17,3 @@ func networkEnv(temp string) []string {
 	}
 	return env
 }
-
-// systemFolders are what programs read of the system: programs, libraries, certificates,
-// how names are resolved. Folders that also have private keys, such as /etc/ssl and /etc/ssh, are
-// not among them: driftd may run as root.
-func systemFolders() []string {
-	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ssl/certs", "/etc/pki/ca-trust",
-		"/etc/pki/tls/certs", "/etc/ca-certificates", "/var/lib/ca-certificates", "/etc/alternatives", "/etc/ssh/ssh_config.d", "/etc/ld.so.conf.d", "/run/systemd/resolve",
-		"/sys/kernel/mm/transparent_hugepage"}
-}
-
-// systemFiles are the files in addition to systemFolders.
-func systemFiles() []string {
-	return []string{"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/passwd", "/etc/group",
-		"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/gitconfig", "/etc/ld.so.cache", "/etc/ld.so.conf",
-		"/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf", "/etc/pki/tls/cert.pem", "/etc/pki/tls/cacert.pem", "/etc/pki/tls/openssl.cnf",
-		"/etc/ssh/ssh_config", "/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}
-}

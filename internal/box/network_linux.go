@@ -5,17 +5,14 @@ import (
 	"path/filepath"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
-)
 
-// devices are the devices that any program may use.
-func devices() landlock.Rule {
-	return landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty").IgnoreIfMissing()
-}
+	"github.com/driftd/driftd/internal/launch"
+)
 
 // gitFiles are the files that git and its helpers read, with the settings of
 // authentication. Only temp can be written to.
 func gitFiles(temp string) []landlock.Rule {
-	folders, files := systemFolders(), systemFiles()
+	folders, files := launch.SystemFolders(), launch.SystemFiles()
 	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
 		folders = append(folders, filepath.Join(home, ".ssh"), filepath.Join(home, ".config", "git"))
 		for _, name := range []string{".gitconfig", ".git-credentials", ".netrc"} {
@@ -23,6 +20,6 @@ func gitFiles(temp string) []landlock.Rule {
 		}
 	}
 	return []landlock.Rule{
-		landlock.RODirs(folders...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing(), devices(), landlock.RWDirs(temp),
+		landlock.RODirs(folders...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing(), launch.Devices(), landlock.RWDirs(temp),
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/launch"
 )
 
 // A process is a running box, as its parent sees it.
@@ -57,7 +59,7 @@ func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 		}
 		env = append(env, networkEnv(b.temp)...)
 	}
-	b.cmd = &exec.Cmd{Path: cmp.Or(l.Program, Program()), Args: []string{"driftd", Verb}, Env: env, Stderr: b.stderr, SysProcAttr: attributes(l),
+	b.cmd = &exec.Cmd{Path: cmp.Or(l.Program, launch.Program()), Args: []string{"driftd", Verb}, Env: env, Stderr: b.stderr, SysProcAttr: attributes(l),
 		// A program that the process started may hold the pipes open.
 		WaitDelay: time.Second}
 	out, err := b.cmd.StdoutPipe()

@@ -148,9 +148,6 @@ func peakMemory(state *os.ProcessState) int64 {
 	return 0
 }
 
-// Program returns the path of the running program, as a child of it opens it.
-func Program() string { return "/proc/self/exe" }
-
 // attributes returns what makes the process a group of its own that ends with its parent.
 // A process that may start programs gets SIGTERM, so that it can end them.
 func attributes(l Limits) *syscall.SysProcAttr {

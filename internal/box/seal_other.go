@@ -20,13 +20,4 @@ func seal(setup) (Report, error) {
 // peakMemory returns 0: memory is not limited.
 func peakMemory(*os.ProcessState) int64 { return 0 }
 
-// Program returns the path of the running program.
-func Program() string {
-	path, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return path
-}
-
 func attributes(Limits) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

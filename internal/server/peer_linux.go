@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/launch"
 )
 
 // peerOf returns the credentials of the process at the other end of a unix socket, from SO_PEERCRED
@@ -43,7 +43,7 @@ func (p *peer) read(conn net.Conn) error {
 			return
 		}
 		p.uid, p.gid = cred.Uid, cred.Gid
-		p.started = int(cred.Pid) != os.Getpid() && box.Descends(int(cred.Pid))
+		p.started = int(cred.Pid) != os.Getpid() && launch.Descends(int(cred.Pid))
 		if cred.Uid == 0 {
 			p.login = loginOf(int(fd), int(cred.Pid))
 		}

@@ -14,19 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/model"
 )
-
-// TestMain is also the guard of the CLI that driftd runs.
-func TestMain(m *testing.M) {
-	if status, guarded := box.Guard(); guarded {
-		os.Exit(status)
-	}
-	os.Exit(m.Run())
-}
 
 // pulled is a state with a guest and a resource without a live side.
 const pulled = `{"version": 4, "terraform_version": "1.11.4", "serial": 7, "lineage": "6d3a", "outputs": {}, "resources": [

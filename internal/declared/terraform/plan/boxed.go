@@ -13,12 +13,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/launch"
 )
 
 // launch returns the settings for starting the CLI.
-func (r *runner) launch() box.Launch {
-	return box.Launch{Open: !r.Boxed, Read: append(slices.Clone(r.readable), r.plugins()), Write: []string{r.dir},
+func (r *runner) launch() launch.Launch {
+	return launch.Launch{Open: !r.Boxed, Read: append(slices.Clone(r.readable), r.plugins()), Write: []string{r.dir},
 		Memory: r.MaxMemory, MemorySetting: "max_plan_memory", Grace: r.grace()}
 }
 
@@ -121,7 +121,7 @@ func pathsIn() *regexp.Regexp { return regexp.MustCompile(`/[^\s"'<>|=()\[\]]+`)
 
 // mayRead reports whether a boxed CLI may read a path.
 func (r *runner) mayRead(path string) bool {
-	allowed := slices.Concat(r.readable, box.Readable(), []string{r.dir, r.plugins()})
+	allowed := slices.Concat(r.readable, launch.Readable(), []string{r.dir, r.plugins()})
 	return slices.ContainsFunc(allowed, func(dir string) bool { return within(path, resolved(dir)) })
 }
 

@@ -14,11 +14,11 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 	"github.com/sourcegraph/conc/panics"
 
-	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/launch"
 )
 
 // A cli runs Terraform, OpenTofu or Terragrunt through terraform-exec. terraform-exec starts
-// driftd's own program as a guard (box.Launch). The guard runs path in a box, bounds its output,
+// driftd's own program as a guard (launch.Launch). The guard runs path in a box, bounds its output,
 // and ends all its child processes.
 type cli struct {
 	tf   *tfexec.Terraform
@@ -27,7 +27,7 @@ type cli struct {
 	// version is the version of the CLI.
 	version string
 	// launch holds the launch settings that all calls share.
-	launch box.Launch
+	launch launch.Launch
 	// stderr is the standard error output of the last command, which the guard bounds.
 	stderr bytes.Buffer
 }
@@ -42,14 +42,14 @@ const terragruntVersion = "1.0.0"
 
 // newCLI returns the CLI at a path, with dir as its working directory. It runs the CLI to get the
 // version.
-func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, terragrunt bool) (*cli, error) {
+func newCLI(ctx context.Context, dir, path string, env []string, l launch.Launch, terragrunt bool) (*cli, error) {
 	c := &cli{path: path, env: env, launch: l}
 	c.launch.Program = path
 	if terragrunt {
 		c.launch.Version = terragruntVersion
 	}
 	var err error
-	if c.tf, err = tfexec.NewTerraform(dir, box.Program()); err != nil {
+	if c.tf, err = tfexec.NewTerraform(dir, launch.Program()); err != nil {
 		return nil, err
 	}
 	if err := c.tf.SetWaitDelay(l.Grace + lateGuard); err != nil {

@@ -15,16 +15,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/driftd/driftd/internal/box"
 )
 
 // TestMain also runs the test binary as the fake CLI if FAKE_DIR is set. Tests configure the CLI,
 // and it records its calls, in that folder.
 func TestMain(m *testing.M) {
-	if status, guarded := box.Guard(); guarded {
-		os.Exit(status)
-	}
 	if dir := os.Getenv("FAKE_DIR"); dir != "" {
 		os.Exit(fake{dir}.run(os.Args[1:]))
 	}

@@ -1,4 +1,4 @@
-package box_test
+package launch_test
 
 import (
 	"encoding/json"
@@ -13,15 +13,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/launch"
 )
 
+// TestMain is also the parent of a guarded program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == launchVerb {
+		os.Exit(startGuard(os.Args[2], os.Args[3:]))
+	}
+	os.Exit(m.Run())
+}
+
 // launchVerb makes the test program the parent of a guarded program: its further arguments
-// are a box.Launch, and the program's arguments.
+// are a launch.Launch, and the program's arguments.
 const launchVerb = "launch"
 
-func launch(text string, args []string) int {
-	var l box.Launch
+func startGuard(text string, args []string) int {
+	var l launch.Launch
 	err := json.Unmarshal([]byte(text), &l)
 	if err != nil {
 		return 90
@@ -48,7 +56,7 @@ func launch(text string, args []string) int {
 }
 
 // guarded returns a command that runs a shell script under l.
-func guarded(t *testing.T, l box.Launch, script string, args ...string) *exec.Cmd {
+func guarded(t *testing.T, l launch.Launch, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	l.Program = "/bin/sh"
 	text, err := json.Marshal(l)
@@ -76,31 +84,31 @@ func TestLaunch(t *testing.T) {
 	pid := strconv.Itoa(os.Getpid())
 	tests := map[string]struct {
 		reason string
-		launch box.Launch
+		launch launch.Launch
 		script string
 		status int
 		prints string
 	}{
-		"status":        {"the program's own", box.Launch{}, "echo done; exit 3", 3, "done\n"},
-		"signal":        {"as a shell says it", box.Launch{}, "kill -TERM $$", 128 + 15, ""},
-		"environment":   {"nothing of the guard's is passed on", box.Launch{}, "env | grep -c -e DRIFTD -e PLUS_OF_LIBRARY", 1, "0\n"},
-		"output":        {"as much as is allowed", box.Launch{Output: 100_000}, "head -c 100000 /dev/zero | tr '\\0' x; exit 3", 3, strings.Repeat("x", 100_000)},
-		"too much":      {"more than is allowed", box.Launch{Output: 1 << 20}, "while :; do echo more; done", 1, "\nError: the program prints more than 1.0 MiB\n"},
-		"lines":         {"a line that is too long", box.Launch{Line: 4}, "echo 1234; echo 12345; echo end; exit 3", 3, "1234\nend\n"},
-		"stderr":        {"is bounded", box.Launch{}, "echo begin >&2; head -c 9000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo end >&2", 0, "begin\n…\nend\n"},
-		"core":          {"no memory is written to disk", box.Launch{}, "ulimit -Hc", 0, "0\n"},
-		"secret":        {"a file that nobody named", box.Launch{}, "cat $1 2>&1", 1, "Permission denied"},
-		"open":          {"without a seal", box.Launch{Open: true}, "cat $1", 0, "hunter2"},
-		"named":         {"a file that is named", box.Launch{Read: []string{secret}}, "cat $1", 0, "hunter2"},
-		"named, to run": {"what is named may be run, not written", box.Launch{Read: []string{secret}}, "echo x >$1", 2, "Permission denied"},
-		"missing":       {"what does not exist is left out", box.Launch{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}}, "echo done", 0, "done\n"},
-		"elsewhere":     {"a folder that nobody named", box.Launch{}, "echo x >$2/x", 2, "Permission denied"},
-		"own":           {"folders to write to: also moving between them", box.Launch{Write: []string{own}}, "mkdir $2/a $2/b && echo x >$2/a/x && mv $2/a/x $2/b/ && cat $2/b/x", 0, "x\n"},
-		"environ":       {"of the process that holds the credentials", box.Launch{}, "cat /proc/" + pid + "/environ 2>&1", 1, "Permission denied"},
-		"signals":       {"to processes outside", box.Launch{}, "kill -0 " + pid + " 2>&1", 1, "Operation not permitted"},
-		"guard":         {"nor to the guard", box.Launch{}, "kill -KILL $PPID 2>&1", 1, "Operation not permitted"},
-		"child":         {"to its own children", box.Launch{}, "sleep 1000 & kill -TERM $! && echo done", 0, "done\n"},
-		"privileges":    {"no program gives more", box.Launch{}, "grep NoNewPrivs /proc/self/status; echo", 0, "\n"},
+		"status":        {"the program's own", launch.Launch{}, "echo done; exit 3", 3, "done\n"},
+		"signal":        {"as a shell says it", launch.Launch{}, "kill -TERM $$", 128 + 15, ""},
+		"environment":   {"nothing of the guard's is passed on", launch.Launch{}, "env | grep -c -e DRIFTD -e PLUS_OF_LIBRARY", 1, "0\n"},
+		"output":        {"as much as is allowed", launch.Launch{Output: 100_000}, "head -c 100000 /dev/zero | tr '\\0' x; exit 3", 3, strings.Repeat("x", 100_000)},
+		"too much":      {"more than is allowed", launch.Launch{Output: 1 << 20}, "while :; do echo more; done", 1, "\nError: the program prints more than 1 MiB\n"},
+		"lines":         {"a line that is too long", launch.Launch{Line: 4}, "echo 1234; echo 12345; echo end; exit 3", 3, "1234\nend\n"},
+		"stderr":        {"is bounded", launch.Launch{}, "echo begin >&2; head -c 9000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo end >&2", 0, "begin\n…\nend\n"},
+		"core":          {"no memory is written to disk", launch.Launch{}, "ulimit -Hc", 0, "0\n"},
+		"secret":        {"a file that nobody named", launch.Launch{}, "cat $1 2>&1", 1, "Permission denied"},
+		"open":          {"without a seal", launch.Launch{Open: true}, "cat $1", 0, "hunter2"},
+		"named":         {"a file that is named", launch.Launch{Read: []string{secret}}, "cat $1", 0, "hunter2"},
+		"named, to run": {"what is named may be run, not written", launch.Launch{Read: []string{secret}}, "echo x >$1", 2, "Permission denied"},
+		"missing":       {"what does not exist is left out", launch.Launch{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}}, "echo done", 0, "done\n"},
+		"elsewhere":     {"a folder that nobody named", launch.Launch{}, "echo x >$2/x", 2, "Permission denied"},
+		"own":           {"folders to write to: also moving between them", launch.Launch{Write: []string{own}}, "mkdir $2/a $2/b && echo x >$2/a/x && mv $2/a/x $2/b/ && cat $2/b/x", 0, "x\n"},
+		"environ":       {"of the process that holds the credentials", launch.Launch{}, "cat /proc/" + pid + "/environ 2>&1", 1, "Permission denied"},
+		"signals":       {"to processes outside", launch.Launch{}, "kill -0 " + pid + " 2>&1", 1, "Operation not permitted"},
+		"guard":         {"nor to the guard", launch.Launch{}, "kill -KILL $PPID 2>&1", 1, "Operation not permitted"},
+		"child":         {"to its own children", launch.Launch{}, "sleep 1000 & kill -TERM $! && echo done", 0, "done\n"},
+		"privileges":    {"no program gives more", launch.Launch{}, "grep NoNewPrivs /proc/self/status; echo", 0, "\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +130,7 @@ func TestLaunch(t *testing.T) {
 func TestOutputOfEndedProgram(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		out, err := guarded(t, box.Launch{Output: 30_000}, "head -c 30001 /dev/zero", "", "").CombinedOutput()
+		out, err := guarded(t, launch.Launch{Output: 30_000}, "head -c 30001 /dev/zero", "", "").CombinedOutput()
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || !strings.Contains(string(out), "the program prints more than") {
 			t.Fatalf("got %v", err)
 		}
@@ -152,7 +160,7 @@ func TestLaunchLeavesNothing(t *testing.T) {
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			cmd := guarded(t, box.Launch{Open: true, Grace: time.Millisecond}, leaveBehind+tt.script, fifo)
+			cmd := guarded(t, launch.Launch{Open: true, Grace: time.Millisecond}, leaveBehind+tt.script, fifo)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +214,7 @@ func TestLaunchMemory(t *testing.T) {
 	// Two processes hold half of it each.
 	script := `hold() { x=$(head -c 60000000 /dev/zero | tr '\0' x); read line <$1; }; mkfifo $1/f; hold $1/f & hold $1/f`
 	dir := t.TempDir()
-	l := box.Launch{Write: []string{dir}, Memory: 100 << 20, MemorySetting: "max_plan_memory"}
+	l := launch.Launch{Write: []string{dir}, Memory: 100 << 20, MemorySetting: "max_plan_memory"}
 	out, err := guarded(t, l, script, dir).CombinedOutput()
 	if want := "Error: the program and what it started needed more memory than max_plan_memory (100 MiB)"; err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("got %v, %s, want %q", err, out, want)
@@ -216,7 +224,7 @@ func TestLaunchMemory(t *testing.T) {
 // TestLaunchVersion tests the answer of the guard for a program without the command.
 func TestLaunchVersion(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(box.Launch{Program: "/bin/false", Version: "1.2.3"})
+	text, err := json.Marshal(launch.Launch{Program: "/bin/false", Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +238,7 @@ func TestLaunchVersion(t *testing.T) {
 // errors are written.
 func TestLaunchFails(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(box.Launch{Program: "/nowhere/terraform"})
+	text, err := json.Marshal(launch.Launch{Program: "/nowhere/terraform"})
 	if err != nil {
 		t.Fatal(err)
 	}

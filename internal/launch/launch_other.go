@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package box
+package launch
 
 import (
 	"errors"
@@ -15,4 +15,13 @@ func (l Launch) guard() (int, error) { return 1, l.become() }
 func (l Launch) become() error {
 	err := syscall.Exec(l.Program, append([]string{l.Program}, os.Args[1:]...), passedOn())
 	return errors.Join(errors.New("start "+l.Program), err)
+}
+
+// Program returns the path of the running program.
+func Program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }

@@ -1,11 +1,10 @@
-package box
+package launch
 
 import (
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -156,13 +155,13 @@ func killChildren(ended <-chan int) error {
 // childrenOfSelf returns the children of this process. A kernel may not list them by
 // thread; then those that /proc shows are found.
 func childrenOfSelf() []int {
-	lists, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil || len(lists) == 0 {
+	threads, err := os.ReadDir("/proc/self/task")
+	if _, missing := os.Stat("/proc/thread-self/children"); err != nil || missing != nil {
 		return descendants(relatives(), os.Getpid())
 	}
 	var pids []int
-	for _, file := range lists {
-		text, err := os.ReadFile(file)
+	for _, thread := range threads {
+		text, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
 		if err != nil {
 			continue // a thread that ended
 		}
@@ -196,15 +195,18 @@ func Descends(pid int) bool {
 
 // relatives returns all processes that /proc shows.
 func relatives() []relative {
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	var all []relative
-	for _, file := range files {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		text, readErr := os.ReadFile(file)
-		if err != nil || readErr != nil {
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue // not a process
+		}
+		text, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		if err != nil {
 			continue // a process that ended
 		}
 		if parent, err := parentOf(string(text)); err == nil {
@@ -255,7 +257,7 @@ func (l Launch) become() error {
 // seal restricts files to those of l, and signals and abstract sockets to what the program
 // starts. Restrictions that the kernel does not support are left out.
 func (l Launch) seal() error {
-	folders, files := systemFolders(), systemFiles()
+	folders, files := SystemFolders(), SystemFiles()
 	for _, path := range l.Read {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			files = append(files, path)
@@ -265,7 +267,7 @@ func (l Launch) seal() error {
 	}
 	rules := []landlock.Rule{
 		landlock.RODirs(folders...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing(),
-		devices(),
+		Devices(),
 		landlock.RWDirs(l.Write...).WithRefer().IgnoreIfMissing(),
 	}
 	if err := landlock.V7.BestEffort().RestrictPaths(rules...); err != nil {
@@ -273,3 +275,11 @@ func (l Launch) seal() error {
 	}
 	return landlock.V7.BestEffort().RestrictScoped()
 }
+
+// Devices returns the devices that any program may use.
+func Devices() landlock.Rule {
+	return landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty").IgnoreIfMissing()
+}
+
+// Program returns the path of the running program, as a child of it opens it.
+func Program() string { return "/proc/self/exe" }

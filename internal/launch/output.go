@@ -1,13 +1,12 @@
-package box
+package launch
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
-
-	"github.com/sourcegraph/conc"
 )
 
 // maxStderr is how much of a program's stderr is passed on, half from its beginning and
@@ -40,9 +39,9 @@ func (l Launch) openOutput() (*output, error) {
 }
 
 // copy begins to copy, and closes the program's ends in this process.
-func (o *output) copy(l Launch) *conc.WaitGroup {
+func (o *output) copy(l Launch) *sync.WaitGroup {
 	_, _ = o.stdout.Close(), o.stderr.Close()
-	copying := conc.NewWaitGroup()
+	copying := &sync.WaitGroup{}
 	copying.Go(func() { o.copyStdout(l) })
 	copying.Go(func() { _, _ = io.Copy(&o.printed, o.errs) })
 	return copying
@@ -75,7 +74,7 @@ func (o *output) exceeded() bool {
 
 // finish waits until all is copied. A process that could not be killed may hold the pipes
 // open: then it does not wait.
-func (o *output) finish(copying *conc.WaitGroup, killed bool) {
+func (o *output) finish(copying *sync.WaitGroup, killed bool) {
 	if !killed {
 		_ = errors.Join(o.out.SetReadDeadline(time.Now()), o.errs.SetReadDeadline(time.Now()))
 	}

@@ -1,4 +1,10 @@
-package box
+// Package launch runs programs whose configuration determines their actions, such as terraform, below a guard: a
+// process of driftd's own program that bounds them and leaves nothing of them running.
+//
+// Every program that imports this package can be a guard: its init function does not return in a process that was
+// started as one. The package and what it imports are initialized before nearly everything else that driftd
+// imports, so that a guard starts in a fraction of the time that driftd does. Its imports must stay few.
+package launch
 
 import (
 	"encoding/json"
@@ -9,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/dustin/go-humanize"
 )
 
 // A Launch describes how to run a program other than driftd's own, such as terraform, whose configuration
@@ -44,8 +48,8 @@ type Launch struct {
 	Inner bool `json:"inner,omitempty"`
 }
 
-// launchVariable holds a Launch, as JSON. It is read before the command line, so that
-// what runs a program by its path alone can run it boxed.
+// launchVariable holds a Launch, as JSON. A variable, not an argument: a library that starts
+// a program with the program's own arguments can start the guard instead of it.
 const launchVariable = "DRIFTD_LAUNCH"
 
 // passed begins the names of the variables that the guard passes on to the program,
@@ -56,9 +60,6 @@ const passed = "DRIFTD_ENV_"
 // Start returns the path and the environment of the guard that must be started instead of l.Program. env is
 // the environment for l.Program. The arguments and the standard input are passed on to l.Program.
 func (l Launch) Start(env []string) (path string, environment []string, err error) {
-	if os.Getenv(launchVariable) != "" {
-		return "", nil, errors.New("this program is started as a guard and does not call Guard")
-	}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return "", nil, fmt.Errorf("launch %s: %w", l.Program, err)
@@ -82,14 +83,15 @@ func passedOn() []string {
 	return env
 }
 
-// Guard runs the program that this process was started for by Launch.Start, and returns
-// with the program's status once nothing of it is left. It returns false at once in any
-// other process. It must be called first in main.
-func Guard() (status int, guarded bool) {
-	text := os.Getenv(launchVariable)
-	if text == "" {
-		return 0, false
+func init() {
+	if text := os.Getenv(launchVariable); text != "" {
+		os.Exit(run(text))
 	}
+}
+
+// run runs the program of a Launch, which it gets as JSON, and returns the program's status
+// once nothing of it is left.
+func run(text string) (status int) {
 	var l Launch
 	err := json.Unmarshal([]byte(text), &l)
 	if err == nil {
@@ -106,9 +108,9 @@ func Guard() (status int, guarded bool) {
 	}
 	if err != nil {
 		complain(err)
-		return 1, true
+		return 1
 	}
-	return status, true
+	return status
 }
 
 // complain writes an error as Terraform and OpenTofu write theirs: the reader of what they
@@ -128,11 +130,18 @@ type limitError string
 func (e limitError) Error() string { return string(e) }
 
 func (l Launch) tooMuchMemory() error {
-	return limitError(fmt.Sprintf("the program and what it started needed more memory than %s (%s)", l.MemorySetting, humanize.IBytes(uint64(l.Memory))))
+	return limitError(fmt.Sprintf("the program and what it started needed more memory than %s (%s)", l.MemorySetting, size(l.Memory)))
 }
 
 func (l Launch) tooMuchOutput() error {
-	return limitError("the program prints more than " + humanize.IBytes(uint64(l.Output)))
+	return limitError("the program prints more than " + size(l.Output))
+}
+
+func size(bytes int64) string {
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
 }
 
 // A relative is a process of the system with its parent.
@@ -163,6 +172,3 @@ func descendants(all []relative, of int) []int {
 	}
 	return found
 }
-
-// Readable returns the files and folders of the system that a sealed program may read.
-func Readable() []string { return append(systemFolders(), systemFiles()...) }

@@ -1,11 +1,11 @@
-package box_test
+package launch_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/launch"
 )
 
 // TestReadable checks that a sealed program cannot read private keys of the system, even if driftd
@@ -28,7 +28,7 @@ func TestReadable(t *testing.T) {
 		"/etc/shadow":                                       false,
 		"/etc/driftd/token":                                 false,
 	} {
-		got := slices.ContainsFunc(box.Readable(), func(path string) bool { return file == path || strings.HasPrefix(file, path+"/") })
+		got := slices.ContainsFunc(launch.Readable(), func(path string) bool { return file == path || strings.HasPrefix(file, path+"/") })
 		if got != want {
 			t.Errorf("%s: readable %t, want %t", file, got, want)
 		}
