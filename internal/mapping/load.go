@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -20,16 +21,18 @@ import (
 //go:embed tables
 var builtIn embed.FS
 
-// Load reads the built-in tables, and then every *.yaml file in the folders, in the order of the
-// file names. A later definition of a type replaces the earlier one, or extends it if it contains
+// Load reads every *.yaml file in the folders, in the order of the file names, after the built-in
+// tables. A later definition of a type replaces the earlier one, or extends it if it contains
 // "extend: true". Load returns one error with all faults, each with its file and line.
+//
+// The built-in tables of a provider are compiled when they are first needed.
 func Load(folders ...string) (*Tables, error) {
-	t := &Tables{types: map[typeKey]*Type{}}
-	tables, err := fs.Sub(builtIn, "tables")
+	builtIn, err := builtInTables()
 	if err != nil {
 		return nil, fmt.Errorf("read built-in tables: %w", err)
 	}
-	errs := []error{t.loadFolder(tables, "built-in")}
+	t := &Tables{builtIn: builtIn, own: map[typeKey]*Type{}}
+	var errs []error
 	for _, folder := range folders {
 		errs = append(errs, t.loadFolder(os.DirFS(folder), folder))
 	}
@@ -37,6 +40,64 @@ func Load(folders ...string) (*Tables, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// builtInTables returns a function for each provider that compiles the files with its types.
+func builtInTables() (map[string]func() map[typeKey]*Type, error) {
+	names, err := fs.Glob(builtIn, "tables/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]string{}
+	for _, name := range names {
+		text, err := builtIn.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, provider := range providersOf(text) {
+			files[provider] = append(files[provider], name)
+		}
+	}
+	compiled, tables := map[string]func() map[typeKey]*Type{}, map[string]func() map[typeKey]*Type{}
+	for provider, names := range files {
+		// Several names of one provider share its types.
+		group := strings.Join(names, " ")
+		if compiled[group] == nil {
+			compiled[group] = sync.OnceValue(func() map[typeKey]*Type { return compileBuiltIn(names) })
+		}
+		tables[provider] = compiled[group]
+	}
+	return tables, nil
+}
+
+// providersOf returns the providers that a built-in file has types of. Each document of it names
+// them in one line.
+func providersOf(text []byte) []string {
+	var providers []string
+	for line := range strings.Lines(string(text)) {
+		if list, ok := strings.CutPrefix(line, "provider: "); ok {
+			for provider := range strings.SplitSeq(strings.Trim(list, "[]\n"), ", ") {
+				providers = append(providers, provider)
+			}
+		}
+	}
+	slices.Sort(providers)
+	return slices.Compact(providers)
+}
+
+// compileBuiltIn panics if a file is not valid: it is part of the program.
+func compileBuiltIn(names []string) map[typeKey]*Type {
+	t := &Tables{own: map[typeKey]*Type{}}
+	for _, name := range names {
+		text, err := builtIn.ReadFile(name)
+		if err == nil {
+			err = t.add(path.Join("built-in", path.Base(name)), text)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	return t.own
 }
 
 func (t *Tables) loadFolder(folder fs.FS, name string) error {

@@ -13,7 +13,12 @@ import (
 )
 
 // Tables contains compiled mapping tables. It is immutable and safe for concurrent use.
-type Tables struct{ types map[typeKey]*Type }
+type Tables struct {
+	// builtIn returns, for each provider, the types of the built-in files that have types of it.
+	builtIn map[string]func() map[typeKey]*Type
+	// own has the types of other files. They replace built-in ones.
+	own map[typeKey]*Type
+}
 
 // A typeKey identifies a type: provider is "namespace/type" in lower case.
 type typeKey struct{ provider, name string }
@@ -22,13 +27,41 @@ type typeKey struct{ provider, name string }
 // as "registry.terraform.io/bpg/proxmox". Find ignores its host, since a mirror serves the same
 // provider from another host.
 func (t *Tables) Find(provider, typ string) (*Type, bool) {
-	found, ok := t.types[typeKey{providerName(provider), typ}]
-	return found, ok
+	return t.find(typeKey{providerName(provider), typ})
+}
+
+func (t *Tables) find(key typeKey) (*Type, bool) {
+	if found, ok := t.own[key]; ok {
+		return found, true
+	}
+	if compiled, ok := t.builtIn[key.provider]; ok {
+		found, ok := compiled()[key]
+		return found, ok
+	}
+	return nil, false
 }
 
 // Types returns every type in the tables once, sorted by provider and name.
 func (t *Tables) Types() []*Type {
-	types := slices.Collect(maps.Values(t.types))
+	return t.typesOf(slices.Sorted(maps.Keys(t.builtIn)))
+}
+
+// typesOf returns the own types, and the built-in ones of providers, once, sorted by provider and
+// name.
+func (t *Tables) typesOf(providers []string) []*Type {
+	all := maps.Clone(t.own)
+	for _, provider := range providers {
+		compiled, ok := t.builtIn[provider]
+		if !ok {
+			continue
+		}
+		for key := range compiled() {
+			if key.provider == provider {
+				all[key], _ = t.find(key)
+			}
+		}
+	}
+	types := slices.Collect(maps.Values(all))
 	slices.SortFunc(types, func(a, b *Type) int {
 		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.name, b.name))
 	})

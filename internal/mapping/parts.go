@@ -16,7 +16,7 @@ func (t *Tables) Parts(of *Type, attributes model.Value) []*Type {
 	var types []*Type
 	for _, p := range of.parts {
 		_, has := attributes.Get(p.without)
-		if typ, known := t.types[typeKey{of.provider, p.name}]; known && !has && !attributes.At(p.onlyIf).IsEmpty() {
+		if typ, known := t.find(typeKey{of.provider, p.name}); known && !has && !attributes.At(p.onlyIf).IsEmpty() {
 			types = append(types, typ)
 		}
 	}
@@ -39,11 +39,11 @@ func (r *reader) parts(n *yaml.Node) []partType {
 	return parts
 }
 
-// checkParts adds an error for each part whose type no table has.
-func (r *reader) checkParts(n *yaml.Node) {
-	for _, t := range r.tables.Types() {
+// checkParts adds an error for each part of a type of the providers whose type no table has.
+func (r *reader) checkParts(n *yaml.Node, providers []string) {
+	for _, t := range r.tables.typesOf(providers) {
 		for _, p := range t.parts {
-			if found, ok := r.tables.types[typeKey{t.provider, p.name}]; !ok || found.kind == "" {
+			if found, ok := r.tables.find(typeKey{t.provider, p.name}); !ok || found.kind == "" {
 				r.fail(n, "parts of %s: no table has a mapped type %s", t.name, p.name)
 			}
 		}

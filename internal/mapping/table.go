@@ -33,7 +33,7 @@ func (r *reader) document(n *yaml.Node) {
 	}
 	if types != nil {
 		r.each(types, "types", func(name string, _, value *yaml.Node) { r.typ(providers, name, value) })
-		r.checkParts(types)
+		r.checkParts(types, providers)
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 // put adds a type under all names of its provider.
 func (t *Tables) put(typ *Type, providers []string) {
 	for _, provider := range providers {
-		t.types[typeKey{provider, typ.name}] = typ
+		t.own[typeKey{provider, typ.name}] = typ
 	}
 }
 
@@ -160,7 +160,7 @@ func (r *reader) forms(n *yaml.Node, searches map[string]*slots, common map[stri
 
 // extend merges the definition t into the existing definition of the type.
 func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attribute, w *wholeNode) {
-	old, ok := r.tables.types[typeKey{t.provider, name}]
+	old, ok := r.tables.find(typeKey{t.provider, name})
 	if !ok || len(old.forms) != 1 {
 		r.fail(n, "extend: no earlier table has a type %s with a kind and without forms", name)
 		return

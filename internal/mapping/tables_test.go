@@ -81,7 +81,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, table []byte) {
-		tables := &Tables{types: map[typeKey]*Type{}}
+		tables := &Tables{own: map[typeKey]*Type{}}
 		if tables.add("fuzz.yaml", table) != nil {
 			return
 		}
