@@ -186,7 +186,7 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 func sameMeaning(format model.Format, a, b model.Value) bool {
 	switch format {
 	case model.Quantity:
-		return sameBy(parseQuantity, (*big.Rat).Cmp, a, b)
+		return sameQuantity(a, b)
 	case model.Boolean:
 		return sameBy(parseBoolean, compareBools, a, b)
 	case model.Instant:
@@ -197,6 +197,15 @@ func sameMeaning(format model.Format, a, b model.Value) bool {
 		return sameBy(parseAddress, netip.Prefix.Compare, a, b)
 	}
 	return false
+}
+
+func sameQuantity(a, b model.Value) bool {
+	x, xOK := milli(a.Text())
+	y, yOK := milli(b.Text())
+	if xOK && yOK {
+		return x == y
+	}
+	return sameBy(parseQuantity, (*big.Rat).Cmp, a, b)
 }
 
 // sameInside compares the trees that two texts encode, by the rest of the schema.

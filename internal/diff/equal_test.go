@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"math/big"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -263,6 +265,35 @@ func TestQuantities(t *testing.T) {
 			t.Errorf("parseQuantity(%q) = %s, want %s", tc.text, rat.RatString(), tc.want)
 		}
 	}
+}
+
+// TestMilli compares the parser of common quantities with that of all.
+func TestMilli(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0": "0", "1": "1000", "-1": "-1000", "1000m": "1000", "500m": "500", "1k": "1000000", "16Gi": "17179869184000",
+		"9P": "9000000000000000000", "8Pi": "9007199254740992000", "-9P": "-9000000000000000000", "9223372036854775807m": "9223372036854775807",
+		"-9223372036854775808m": "-9223372036854775808",
+		"10P": "", "-10P": "", "9Pi": "", "1E": "", "1Ei": "", "9223372036854775807": "", "9223372036854775808m": "",
+		"1n": "", "1u": "", "1.5": "", "+1": "", "01": "", "-0": "", "1e3": "", "1e3k": "", "": "", "m": "", "1x": "", "1 ": "",
+	} {
+		got, ok := milli(text)
+		if ok != (want != "") || ok && strconv.FormatInt(got, 10) != want {
+			t.Errorf("milli(%q) = %d, %t, want %q", text, got, ok, want)
+		}
+	}
+	suffixes := []string{"", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "K", "i", "e3", "x"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[-+]?0?[0-9]{1,20}(\.[0-9]{0,3})?`).Draw(t, "number") + rapid.SampledFrom(suffixes).Draw(t, "suffix")
+		got, ok := milli(text)
+		if !ok {
+			return
+		}
+		want, err := parseQuantity(text)
+		if err != nil || big.NewRat(got, 1000).Cmp(want) != 0 {
+			t.Errorf("milli(%q) = %d, want %v thousandths (%v)", text, got, want, err)
+		}
+	})
 }
 
 // TestEqualIsAnEquivalence checks that equality is symmetric, and independent of the order of a

@@ -2,8 +2,10 @@ package diff
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,6 +56,35 @@ func parseQuantity(s string) (*big.Rat, error) {
 		return rat.Quo(rat, new(big.Rat).SetInt(factor)), nil
 	}
 	return rat.Mul(rat, new(big.Rat).SetInt(factor)), nil
+}
+
+// milli parses a quantity that is an integer with or without a suffix, in thousandths. It returns
+// false for other spellings, and for values that are too large. It is much faster than
+// parseQuantity: most quantities are integers, and many are declared in another spelling than that
+// of the live object.
+func milli(s string) (thousandths int64, ok bool) {
+	end := strings.LastIndexAny(s, "0123456789") + 1
+	n, err := strconv.ParseInt(s[:end], 10, 64)
+	base, exponent, known := quantitySuffix(s[end:])
+	if err != nil || !known || strconv.FormatInt(n, 10) != s[:end] {
+		return 0, false
+	}
+	factors := [][2]int64{{10, 3}, {base, exponent}}
+	if base == 10 {
+		factors = [][2]int64{{10, exponent + 3}}
+	}
+	for _, f := range factors {
+		if f[1] < 0 {
+			return 0, false
+		}
+		for range f[1] {
+			if n > math.MaxInt64/f[0] || n < math.MinInt64/f[0] {
+				return 0, false
+			}
+			n *= f[0]
+		}
+	}
+	return n, true
 }
 
 // trimPoint makes "1." and ".5" numbers that everybody reads.
