@@ -89,8 +89,8 @@ func init() {
 	}
 }
 
-// run runs the program of a Launch, which it gets as JSON, and returns the program's status
-// once nothing of it is left.
+// run runs the program of a Launch, given as JSON. It returns the status of the program when none of
+// its processes is left.
 func run(text string) (status int) {
 	var l Launch
 	err := json.Unmarshal([]byte(text), &l)

@@ -33,8 +33,8 @@ func (l Launch) guard() (status int, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 1, fmt.Errorf("become the parent of orphans: %w", err)
 	}
-	told := make(chan os.Signal, 8)
-	signal.Notify(told, syscall.SIGINT, syscall.SIGTERM)
+	interrupts := make(chan os.Signal, 8)
+	signal.Notify(interrupts, syscall.SIGINT, syscall.SIGTERM)
 	// A write after driftd has closed its end of the output must not end the guard: it has to
 	// end the program first.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -59,7 +59,7 @@ func (l Launch) guard() (status int, err error) {
 	ended := make(chan int, 1)
 	go reap(pid, ended)
 	copied := out.copy(l)
-	status, err = l.watch(pid, ended, out.full, told)
+	status, err = l.watch(pid, ended, out.full, interrupts)
 	killErr := killChildren(ended)
 	out.finish(copied, killErr == nil)
 	if err == nil && out.exceeded() {
@@ -82,7 +82,7 @@ func ownEnd() error {
 }
 
 // watch waits until the program ends, or has to be ended.
-func (l Launch) watch(pid int, ended chan int, full <-chan struct{}, told chan os.Signal) (status int, err error) {
+func (l Launch) watch(pid int, ended chan int, full <-chan struct{}, interrupts chan os.Signal) (status int, err error) {
 	var grace, tick <-chan time.Time
 	if l.Memory > 0 {
 		ticker := time.NewTicker(watchEvery)
@@ -93,7 +93,7 @@ func (l Launch) watch(pid int, ended chan int, full <-chan struct{}, told chan o
 		select {
 		case status = <-ended:
 			return status, nil
-		case s := <-told:
+		case s := <-interrupts:
 			if s == syscall.SIGTERM {
 				return 1, nil
 			}
