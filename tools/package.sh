@@ -61,7 +61,7 @@ list() {
 native=$($go env GOHOSTARCH)
 build "$native" "$work/native"
 mkdir "$work/man"
-$go run ./tools/manual "$VERSION" "$work/man" config.example.yaml
+CGO_ENABLED=0 GOOS=linux GOARCH=$native GOFLAGS=-mod=readonly $go run -trimpath ./tools/manual "$VERSION" "$work/man" config.example.yaml
 gzip -9n "$work"/man/*
 gzip -9nc CHANGELOG.md >"$work/CHANGELOG.md.gz"
 gzip -9nc >"$work/changelog.gz" <<END
