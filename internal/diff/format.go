@@ -69,20 +69,25 @@ func milli(s string) (thousandths int64, ok bool) {
 	if err != nil || !known || strconv.FormatInt(n, 10) != s[:end] {
 		return 0, false
 	}
-	factors := [][2]int64{{10, 3}, {base, exponent}}
 	if base == 10 {
-		factors = [][2]int64{{10, exponent + 3}}
+		return scaled(n, base, exponent+3)
 	}
-	for _, f := range factors {
-		if f[1] < 0 {
+	if n, ok = scaled(n, base, exponent); !ok {
+		return 0, false
+	}
+	return scaled(n, 1000, 1)
+}
+
+// scaled returns n times a power of a base, if that is an integer of 64 bits.
+func scaled(n, base, exponent int64) (_ int64, ok bool) {
+	if exponent < 0 {
+		return 0, false
+	}
+	for range exponent {
+		if n > math.MaxInt64/base || n < math.MinInt64/base {
 			return 0, false
 		}
-		for range f[1] {
-			if n > math.MaxInt64/f[0] || n < math.MinInt64/f[0] {
-				return 0, false
-			}
-			n *= f[0]
-		}
+		n *= base
 	}
 	return n, true
 }

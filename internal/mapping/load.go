@@ -34,7 +34,7 @@ func Load(folders ...string) (*Tables, error) {
 	t := &Tables{builtIn: builtIn, own: map[typeKey]*Type{}}
 	var errs []error
 	for _, folder := range folders {
-		errs = append(errs, t.loadFolder(os.DirFS(folder), folder))
+		errs = append(errs, t.loadFolder(folder))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func builtInTables() (map[string]func() map[typeKey]*Type, error) {
 			files[provider] = append(files[provider], name)
 		}
 	}
-	compiled, tables := map[string]func() map[typeKey]*Type{}, map[string]func() map[typeKey]*Type{}
+	tables, compiled := map[string]func() map[typeKey]*Type{}, map[string]func() map[typeKey]*Type{}
 	for provider, names := range files {
-		// Several names of one provider share its types.
+		// Several names of one provider, which are in the same files, share its types.
 		group := strings.Join(names, " ")
 		if compiled[group] == nil {
 			compiled[group] = sync.OnceValue(func() map[typeKey]*Type { return compileBuiltIn(names) })
@@ -100,7 +100,8 @@ func compileBuiltIn(names []string) map[typeKey]*Type {
 	return t.own
 }
 
-func (t *Tables) loadFolder(folder fs.FS, name string) error {
+func (t *Tables) loadFolder(name string) error {
+	folder := os.DirFS(name)
 	entries, err := fs.ReadDir(folder, ".")
 	if err != nil {
 		return fmt.Errorf("read mapping tables of %s: %w; name an existing folder", name, err)
