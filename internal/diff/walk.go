@@ -44,8 +44,11 @@ func (f *difference) isPending() bool {
 	return f.verdict == model.Pending || f.verdict == model.Bypassed
 }
 
+// usualDepth is the depth of nearly all fields.
+const usualDepth = 8
+
 func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *walk {
-	w := &walk{subject: s, live: liveOf(s, c), claim: c, record: newRecord(s.Live, c), options: o}
+	w := &walk{subject: s, live: liveOf(s, c), claim: c, record: newRecord(s.Live, c), path: make(path, 0, usualDepth), options: o}
 	if c.LiveRead != nil {
 		live = c.LiveRead.Value
 	}

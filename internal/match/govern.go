@@ -129,13 +129,11 @@ type expectation struct {
 	unjudged     *model.Unjudged
 }
 
-// expect returns the expectation for a live resource. undeclaredBy contains, for each group that
+// expect returns the expectation for a live resource; made are the claims on it. undeclaredBy contains, for each group that
 // should declare the resource but does not, the declarations that should. It omits a group with an
 // unreadable part that may declare the resource. If there is no other group, an unclaimed resource
 // is not judged. See docs/decisions/0029.
-func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Claim) expectation {
-	ref := model.Ref{Kind: r.Kind, ID: r.ID}
-	made := claims[ref]
+func (g governance) expect(r *model.Resource, made []*model.Claim, claims map[model.Ref][]*model.Claim) expectation {
 	var e expectation
 	var unread *model.Unjudged
 	for _, one := range g.groups {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -374,7 +375,7 @@ func anyMayMatch(claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, u
 
 // findUnread returns the index of the entry for a resource that could not be read.
 func findUnread(snapshot *model.Snapshot, ref model.Ref) (at int, found bool) {
-	at, found = slices.BinarySearchFunc(snapshot.Unread, ref, func(u model.Unread, r model.Ref) int { return compareRefs(u.Ref, r) })
+	at, found = sort.Find(len(snapshot.Unread), func(i int) int { return compareRefs(ref, snapshot.Unread[i].Ref) })
 	if !found && at > 0 && snapshot.Unread[at-1].Includes(ref) {
 		return at - 1, true
 	}

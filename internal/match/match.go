@@ -5,6 +5,7 @@ package match
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -59,29 +60,24 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	claims := m.claims(snapshot)
 	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
 	dropped, installers, inventories := m.dropped(snapshot), installersIn(snapshot), m.inventories(snapshot, claims)
-	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
-	// seen are the live resources that are claimed or that could not be read in part: most are neither.
-	seen := make(map[model.Ref]bool, len(claims))
+	subjects, absent := make([]model.Subject, 0, len(snapshot.Resources)), len(claims)
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		ref := model.Ref{Kind: r.Kind, ID: r.ID}
 		if _, ok := broad[r.Kind]; !ok {
 			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
-		expected := governance.expect(r, claims)
-		claimed := len(claims[ref]) > 0
-		if claimed {
-			claims[ref] = withoutChildren(snapshot, r, claims[ref])
-		}
-		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), claims[ref], snapshot.Taken),
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
-			AuditEvents: eventsWithFormer(snapshot, ref, claims[ref]), BroadEvents: broad[r.Kind],
+		made := withoutChildren(snapshot, r, claims[ref])
+		expected := governance.expect(r, made, claims)
+		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), made, snapshot.Taken),
+			Kind: m.kind(snapshot, r.Kind), Claims: made, UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
+			AuditEvents: eventsWithFormer(snapshot, ref, made), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
-		if _, unread := findUnread(snapshot, ref); claimed || unread {
-			seen[ref] = true
-		}
-		if last := &subjects[len(subjects)-1]; len(last.Claims) == 0 {
+		if len(made) > 0 {
+			absent--
+		} else {
+			last := &subjects[len(subjects)-1]
 			last.InstalledBy = installers[ref]
 			last.LeftBy = leftBy(snapshot, r, last.InstalledBy)
 			if declaredByObjects(r, claims) {
@@ -89,16 +85,32 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			}
 		}
 	}
-	for ref, list := range claims {
-		if !seen[ref] {
-			subjects = append(subjects, m.absentSubject(snapshot, ref, list))
+	if absent > 0 || len(snapshot.Unread) > 0 {
+		live := claimedOrUnread(snapshot, subjects)
+		subjects = slices.Grow(subjects, absent)
+		for ref, list := range claims {
+			if !live[ref] {
+				subjects = append(subjects, m.absentSubject(snapshot, ref, list))
+			}
 		}
+		subjects = append(subjects, m.unreadable(snapshot, claims, live, governance)...)
 	}
-	subjects = append(subjects, m.unreadable(snapshot, claims, seen, governance)...)
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
 	addTemplates(subjects)
 	addAutomatic(subjects)
 	return subjects
+}
+
+// claimedOrUnread returns the live resources that are claimed or that could not be read in part: most are neither.
+func claimedOrUnread(snapshot *model.Snapshot, live []model.Subject) map[model.Ref]bool {
+	refs := map[model.Ref]bool{}
+	for i := range live {
+		ref := model.Ref{Kind: live[i].Key.Kind, ID: live[i].ID}
+		if _, unread := findUnread(snapshot, ref); unread || len(live[i].Claims) > 0 {
+			refs[ref] = true
+		}
+	}
+	return refs
 }
 
 // withoutChildren returns the claims on a resource without the fields whose elements are resources
@@ -182,7 +194,7 @@ func compareRefs(a, b model.Ref) int {
 // eventsOn returns the entries of the source's logs on a resource.
 func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
 	all := snapshot.AuditEvents
-	first, _ := slices.BinarySearchFunc(all, ref, func(t model.AuditEvent, r model.Ref) int { return compareRefs(t.Ref, r) })
+	first, _ := sort.Find(len(all), func(i int) int { return compareRefs(ref, all[i].Ref) })
 	last := first
 	for last < len(all) && all[last].Ref == ref {
 		last++
@@ -260,7 +272,7 @@ func eventsOf(snapshot *model.Snapshot, ref model.Ref, action model.Action) []mo
 
 // subjectAt returns the position of the subject with a key among sorted ones.
 func subjectAt(subjects []model.Subject, key model.Key) (at int, found bool) {
-	return slices.BinarySearchFunc(subjects, key, func(s model.Subject, k model.Key) int { return s.Key.Compare(k) })
+	return sort.Find(len(subjects), func(i int) int { return key.Compare(subjects[i].Key) })
 }
 
 // addTemplates sets Template of each subject whose claims refer to a live template. The subjects
@@ -301,7 +313,7 @@ func (m matcher) claims(snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 	})
 	newFinder(snapshot, made).resolve(made)
 	made = withRecords(snapshot, made)
-	claims := map[model.Ref][]*model.Claim{}
+	claims := make(map[model.Ref][]*model.Claim, len(made))
 	for _, c := range made {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
 		claims[ref] = append(claims[ref], c)

@@ -13,7 +13,7 @@ func (m matcher) unreadable(snapshot *model.Snapshot, claims map[model.Ref][]*mo
 			continue
 		}
 		r := &model.Resource{Key: model.Key{Source: snapshot.Source, Kind: u.Kind, ID: u.ID}, Place: u.Place, Name: u.Name, Parent: u.Parent}
-		if expected := g.expect(r, claims); expected.undeclaredBy != nil {
+		if expected := g.expect(r, nil, claims); expected.undeclaredBy != nil {
 			subjects = append(subjects, model.Subject{Key: r.Key, Place: u.Place, Name: u.Name, Kind: m.kind(snapshot, u.Kind),
 				Unread: u.Reason, SystemOwned: u.SystemOwned, UndeclaredBy: expected.undeclaredBy, Partial: expected.partial})
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 )
@@ -101,7 +102,11 @@ func (s *Snapshot) Has(ref Ref) bool { return s.Find(ref) != nil }
 // Find returns a pointer to the resource in the snapshot, or nil if the snapshot does not contain
 // it.
 func (s *Snapshot) Find(ref Ref) *Resource {
-	i, ok := slices.BinarySearchFunc(s.Resources, Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}, func(r Resource, k Key) int { return r.Compare(k) })
+	if ref == (Ref{}) {
+		return nil
+	}
+	key := Key{Source: s.Source, Kind: ref.Kind, ID: ref.ID}
+	i, ok := sort.Find(len(s.Resources), func(i int) int { return key.Compare(s.Resources[i].Key) })
 	if !ok {
 		return nil
 	}
