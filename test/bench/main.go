@@ -51,7 +51,7 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
-	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, aws, alerts, page, lists, core, box or charts")
+	only := flag.String("only", "", "measure one area: machine, kubernetes, terraform, proxmox, netbox, openstack, aws, alerts, page, lists, core, box or charts")
 	flag.Parse()
 	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, listed: 50000, charts: 200, rented: 200000, runs: 5}
 	if *short {
@@ -105,6 +105,7 @@ type area struct {
 
 func areas() []area {
 	return []area{
+		{"machine", measureMachine},
 		{"kubernetes", measureProcess},
 		{"terraform", measureTerraform},
 		{"proxmox", measureProxmox},
