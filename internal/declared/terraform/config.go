@@ -60,7 +60,8 @@ type Config struct {
 // Run configures plans and pulls of states.
 type Run struct {
 	// Binary is the name or path of the program. The default is the first of terragrunt, terraform and tofu
-	// that is installed and suits the root.
+	// that is installed and suits the root: tofu comes before terraform if the root has .tofu files, or a lock file that
+	// OpenTofu wrote.
 	Binary string `mapstructure:"binary"`
 	// Workspace is the workspace to plan in, or whose state is read. The default is "default".
 	Workspace string `mapstructure:"workspace"`

@@ -1,31 +1,43 @@
 package plan
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/declared/folder"
 )
 
-// binary returns the path of the CLI, and whether it is Terragrunt.
+// binary returns the path of the CLI, and whether it is Terragrunt. OpenTofu suits a root with .tofu files, which
+// Terraform ignores, and a root with a lock file of OpenTofu's.
 func (o Options) binary() (path string, terragrunt bool, err error) {
 	names := []string{"terraform", "tofu"}
 	terragrunt = isFile(filepath.Join(o.Dir, "terragrunt.hcl"))
+	onlyTofu := o.has(".tofu") && !o.has(".tf")
 	switch {
 	case o.Binary != "":
 		names = []string{o.Binary}
 		terragrunt = filepath.Base(o.Binary) == "terragrunt"
 	case terragrunt:
 		names = []string{"terragrunt"}
+	case o.has(".tofu"), o.lockedByTofu():
+		slices.Reverse(names)
 	}
 	for _, name := range names {
-		if path, err = exec.LookPath(name); err == nil {
-			path, err = filepath.Abs(path)
-			return path, terragrunt, err
+		if path, err = exec.LookPath(name); err != nil {
+			continue
 		}
+		if onlyTofu && !terragrunt && isTerraform(path) {
+			return "", false, fmt.Errorf("the root has only .tofu files, which %s does not read: install tofu, or set binary to it", path)
+		}
+		path, err = filepath.Abs(path)
+		return path, terragrunt, err
 	}
 	switch {
 	case o.Binary != "":
@@ -36,11 +48,29 @@ func (o Options) binary() (path string, terragrunt bool, err error) {
 	return "", false, errors.New("neither terraform nor tofu is on PATH: install one, set binary, or use engine: state")
 }
 
+// lockedByTofu reports whether OpenTofu wrote the lock file: its providers are those of OpenTofu's registry.
+func (o Options) lockedByTofu() bool {
+	text, err := folder.ReadBounded(filepath.Join(o.Dir, lockFileName), maxLockFile)
+	return err == nil && bytes.Contains(text, []byte(`provider "registry.opentofu.org/`))
+}
+
 // ReadsTofu reports whether the CLI may read .tofu files, which only OpenTofu reads. It returns true if it
 // is unknown which CLI runs.
 func (o Options) ReadsTofu() bool {
 	path, _, err := o.binary()
-	return err != nil || !strings.HasPrefix(filepath.Base(path), "terraform")
+	return err != nil || !isTerraform(path)
+}
+
+func isTerraform(path string) bool { return strings.HasPrefix(filepath.Base(path), "terraform") }
+
+// has reports whether the root has a file with the extension, or with the extension and ".json".
+func (o Options) has(extension string) bool {
+	for _, pattern := range []string{"*" + extension, "*" + extension + ".json"} {
+		if found, err := fs.Glob(os.DirFS(o.Dir), pattern); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckInstalled returns an error if none of terraform, tofu and terragrunt is on PATH.
