@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -29,7 +30,8 @@ func (c *command) mapping() *cobra.Command {
 		Short: "List the resources of a state that can be compared, and their attributes that cannot",
 		Long: `Read states and list, by resource type, the live kind that the mapping tables
 compare it with, the types without a table, and the attributes with a value
-that is never compared. No live system is contacted.
+that is never compared. No live system is contacted. The tables are the built-in
+ones, those of the configured declarations, and those of --mappings.
 
 Exit codes:
   0  all resources can be compared
@@ -42,8 +44,12 @@ Exit codes:
 			if c.output != "table" && c.output != "json" {
 				return fmt.Errorf("unknown format %q: want table or json", c.output)
 			}
+			configured, err := c.mappingFolders(cmd)
+			if err != nil {
+				return err
+			}
 			settings := terraform.Defaults()
-			settings.State, settings.Mappings = absoluteStates(states), folders
+			settings.State, settings.Mappings = absoluteStates(states), append(configured, folders...)
 			stop := c.progress("reading states")
 			covers, err := terraform.Cover(cmd.Context(), settings)
 			stop()
@@ -53,10 +59,32 @@ Exit codes:
 			return c.printCovers(covers)
 		},
 	}
-	test.Flags().StringSliceVar(&folders, "mappings", nil, "folder of mapping tables in addition to the built-in ones")
+	test.Flags().StringSliceVar(&folders, "mappings", nil, "folder of further mapping tables")
 	c.outputFlag(test, "table", "json")
 	cmd.AddCommand(test)
 	return cmd
+}
+
+// mappingFolders returns the folders of mapping tables of the configured declarations.
+func (c *command) mappingFolders(cmd *cobra.Command) ([]string, error) {
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return nil, err
+	}
+	var folders []string
+	for i := range cfg.Declarations {
+		d := &cfg.Declarations[i]
+		if d.Type != terraform.Type {
+			continue
+		}
+		var settings terraform.Config
+		if err := d.Only("mappings").Decode(&settings); err != nil {
+			return nil, located(err, d.Settings, "declaration", d.Name)
+		}
+		folders = append(folders, settings.Mappings...)
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders), nil
 }
 
 // printImport prints an import block for an unmanaged resource, if a built-in table has its
