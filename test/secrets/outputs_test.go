@@ -16,7 +16,7 @@ import (
 )
 
 // formats are the formats of reports.
-func formats() []string { return []string{"table", "json", "markdown", "html", "sarif", "junit"} }
+func formats() []string { return []string{"table", "json", "markdown", "html", "sarif", "junit", "github", "gitlab", "comment"} }
 
 // everything checks each output of a running daemon, stops it, and checks the remaining files.
 func (d *daemon) everything(r model.Report) {
@@ -42,8 +42,9 @@ func (d *daemon) commands(r model.Report) {
 		d.driftd("report", "-o", format)
 	}
 	for _, args := range [][]string{
-		{"findings", "-o", "json"}, {"findings", "list"}, {"findings", "--hidden"}, {"findings", "--exempt"}, {"findings", "--not-judged"},
-		{"status"}, {"status", "-o", "json"}, {"decisions"}, {"decisions", "-o", "json"}, {"accept", "--export"},
+		{"findings", "-o", "json"}, {"findings", "list"}, {"findings", "list", "-o", "wide"}, {"findings", "list", "-o", "yaml"}, {"findings", "list", "-o", "csv"},
+		{"findings", "--hidden"}, {"findings", "--exempt"}, {"findings", "--not-judged"},
+		{"status"}, {"status", "-o", "json"}, {"decisions"}, {"decisions", "-o", "json"}, {"accept", "--export"}, {"scorecard"}, {"scorecard", "-o", "json"}, {"actions"}, {"rules"}, {"audit", "list"},
 		{"diff", "--from", "1h", "--to", "now"}, {"diff", "--from", "1h", "-o", "json"},
 		{"sources", "test"}, {"notify", "test"}, {"config", "check"},
 	} {
