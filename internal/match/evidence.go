@@ -8,19 +8,19 @@ import (
 
 // declaredBy returns the delegations to objects that a declaration declares. Delegations
 // to other objects do not count.
-func declaredBy(delegated []model.Delegation, claims map[model.Ref][]*model.Claim) []model.Delegation {
+func declaredBy(delegated []model.Delegation, claims claimed) []model.Delegation {
 	return slices.DeleteFunc(slices.Clone(delegated), func(d model.Delegation) bool {
-		return d.By != (model.Ref{}) && !claimed(claims[d.By])
+		return d.By != (model.Ref{}) && !declares(claims.on(d.By))
 	})
 }
 
 // declaredOf returns the refs to objects that a declaration declares.
-func declaredOf(refs []model.Ref, claims map[model.Ref][]*model.Claim) []model.Ref {
-	return slices.DeleteFunc(slices.Clone(refs), func(r model.Ref) bool { return !claimed(claims[r]) })
+func declaredOf(refs []model.Ref, claims claimed) []model.Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(r model.Ref) bool { return !declares(claims.on(r)) })
 }
 
-// claimed reports whether one of the claims on an object declares it. A claim that only
+// declares reports whether one of the claims on an object declares it. A claim that only
 // records an earlier apply does not.
-func claimed(claims []*model.Claim) bool {
+func declares(claims []*model.Claim) bool {
 	return slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.Value.IsNull() || c.Unchecked != "" })
 }

@@ -45,7 +45,7 @@ type governance struct {
 	usualParents map[model.Ref]bool
 }
 
-func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*model.Claim) governance {
+func (m matcher) governance(source *model.Snapshot, claims claimed) governance {
 	g := governance{first: source.FirstReads, usualParents: usualParents(source)}
 	for _, inventory := range []bool{false, true} {
 		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}, included: map[identified]bool{}, children: map[childKind]bool{}}
@@ -56,8 +56,8 @@ func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*mode
 		}
 		g.groups = append(g.groups, one)
 	}
-	for _, list := range claims {
-		for _, c := range list {
+	for _, on := range claims {
+		for _, c := range on.claims {
 			if of := g.groupOf(c.Declaration); of != nil {
 				for _, ref := range c.Covers {
 					of.covered[ref] = true
@@ -129,11 +129,11 @@ type expectation struct {
 	unjudged     *model.Unjudged
 }
 
-// expect returns the expectation for a live resource; made are the claims on it. undeclaredBy contains, for each group that
-// should declare the resource but does not, the declarations that should. It omits a group with an
-// unreadable part that may declare the resource. If there is no other group, an unclaimed resource
-// is not judged. See docs/decisions/0029.
-func (g governance) expect(r *model.Resource, made []*model.Claim, claims map[model.Ref][]*model.Claim) expectation {
+// expect returns the expectation for a live resource, on which the claims made are. undeclaredBy
+// contains, for each group that should declare the resource but does not, the declarations that
+// should. It omits a group with an unreadable part that may declare the resource. If there is no other
+// group, an unclaimed resource is not judged. See docs/decisions/0029.
+func (g governance) expect(r *model.Resource, made []*model.Claim, claims claimed) expectation {
 	var e expectation
 	var unread *model.Unjudged
 	for _, one := range g.groups {
@@ -168,9 +168,9 @@ func (g governance) expect(r *model.Resource, made []*model.Claim, claims map[mo
 // group claims, or is watched and new or altered; outside is the reason then. A part of a resource
 // that the group does not claim is not expected, unless no declaration is expected to declare that
 // resource and its tool does not declare the part with it. An inventory has no parts of resources.
-func (g governance) expectedFrom(one *declarationGroup, r *model.Resource, claims map[model.Ref][]*model.Claim) (names []string, outside string) {
+func (g governance) expectedFrom(one *declarationGroup, r *model.Resource, claims claimed) (names []string, outside string) {
 	switch {
-	case r.Parent != (model.Ref{}) && !one.inventory && one.claims(claims[r.Parent]):
+	case r.Parent != (model.Ref{}) && !one.inventory && one.claims(claims.on(r.Parent)):
 		return one.names(nil), ""
 	case r.Parent != (model.Ref{}) && !one.inventory && (!g.usualParents[r.Parent] || r.DeclaredWithParent):
 	case one.holds(r):

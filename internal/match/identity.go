@@ -362,9 +362,9 @@ func mayMatch(c *model.Claim, u *model.Unread) bool {
 
 // anyMayMatch reports whether one of the claims without a live resource may be on the
 // unread one.
-func anyMayMatch(claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, u *model.Unread) bool {
-	for ref, list := range claims {
-		if !live[ref] && slices.ContainsFunc(list, func(c *model.Claim) bool {
+func anyMayMatch(claims claimed, u *model.Unread) bool {
+	for _, on := range claims {
+		if !on.live && slices.ContainsFunc(on.claims, func(c *model.Claim) bool {
 			return c.ByIdentity && slices.Contains(kinds(c), u.Kind) && mayMatch(c, u)
 		}) {
 			return true

@@ -85,7 +85,7 @@ func toolOf(kind string) string {
 // declaredByObjects reports whether a resource is the record of an installation of which all objects
 // are declared, such as a release whose rendered chart is in git. The installation itself needs no
 // declaration then.
-func declaredByObjects(r *model.Resource, claims map[model.Ref][]*model.Claim) bool {
+func declaredByObjects(r *model.Resource, claims claimed) bool {
 	return r.Record != nil && len(r.Record.Objects) > 0 &&
-		!slices.ContainsFunc(r.Record.Objects, func(o model.Installed) bool { return len(claims[o.Ref]) == 0 })
+		!slices.ContainsFunc(r.Record.Objects, func(o model.Installed) bool { return len(claims.on(o.Ref)) == 0 })
 }

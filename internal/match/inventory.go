@@ -22,14 +22,14 @@ type inventoryOf struct {
 type inventories map[model.Ref]*inventoryOf
 
 // inventories returns the requirements of the claims on the inventories of the snapshot.
-func (m matcher) inventories(snapshot *model.Snapshot, claims map[model.Ref][]*model.Claim) inventories {
+func (m matcher) inventories(snapshot *model.Snapshot, claims claimed) inventories {
 	commits := map[string]string{}
 	for i := range m {
 		commits[m[i].Name] = m[i].Revision
 	}
 	all := inventories{}
-	for ref, list := range claims {
-		for _, c := range list {
+	for ref, on := range claims {
+		for _, c := range on.claims {
 			commit := commits[c.Declaration]
 			if by := snapshot.Find(c.InstalledBy); by == nil || by.Inventory == nil || commit == "" || c.Unchecked != "" || c.OnlyLive || snapshot.Find(ref) == nil {
 				continue

@@ -60,24 +60,27 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	claims := m.claims(snapshot)
 	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
 	dropped, installers, inventories := m.dropped(snapshot), installersIn(snapshot), m.inventories(snapshot, claims)
-	subjects, absent := make([]model.Subject, 0, len(snapshot.Resources)), len(claims)
+	subjects, inPart := make([]model.Subject, 0, len(snapshot.Resources)), map[model.Ref]bool{}
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		ref := model.Ref{Kind: r.Kind, ID: r.ID}
 		if _, ok := broad[r.Kind]; !ok {
 			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
-		made := withoutChildren(snapshot, r, claims[ref])
+		var made []*model.Claim
+		if on := claims[ref]; on != nil {
+			on.live, made = true, withoutChildren(snapshot, r, on.claims)
+		}
 		expected := governance.expect(r, made, claims)
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), made, snapshot.Taken),
 			Kind: m.kind(snapshot, r.Kind), Claims: made, UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			AuditEvents: eventsWithFormer(snapshot, ref, made), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
-		if len(made) > 0 {
-			absent--
-		} else {
-			last := &subjects[len(subjects)-1]
+		if _, unread := findUnread(snapshot, ref); unread {
+			inPart[ref] = true
+		}
+		if last := &subjects[len(subjects)-1]; len(made) == 0 {
 			last.InstalledBy = installers[ref]
 			last.LeftBy = leftBy(snapshot, r, last.InstalledBy)
 			if declaredByObjects(r, claims) {
@@ -85,32 +88,16 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 			}
 		}
 	}
-	if absent > 0 || len(snapshot.Unread) > 0 {
-		live := claimedOrUnread(snapshot, subjects)
-		subjects = slices.Grow(subjects, absent)
-		for ref, list := range claims {
-			if !live[ref] {
-				subjects = append(subjects, m.absentSubject(snapshot, ref, list))
-			}
+	for ref, on := range claims {
+		if !on.live {
+			subjects = append(subjects, m.absentSubject(snapshot, ref, on.claims))
 		}
-		subjects = append(subjects, m.unreadable(snapshot, claims, live, governance)...)
 	}
+	subjects = append(subjects, m.unreadable(snapshot, claims, inPart, governance)...)
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
 	addTemplates(subjects)
 	addAutomatic(subjects)
 	return subjects
-}
-
-// claimedOrUnread returns the live resources that are claimed or that could not be read in part: most are neither.
-func claimedOrUnread(snapshot *model.Snapshot, live []model.Subject) map[model.Ref]bool {
-	refs := map[model.Ref]bool{}
-	for i := range live {
-		ref := model.Ref{Kind: live[i].Key.Kind, ID: live[i].ID}
-		if _, unread := findUnread(snapshot, ref); unread || len(live[i].Claims) > 0 {
-			refs[ref] = true
-		}
-	}
-	return refs
 }
 
 // withoutChildren returns the claims on a resource without the fields whose elements are resources
@@ -293,9 +280,26 @@ func addTemplates(subjects []model.Subject) {
 	}
 }
 
-// claims returns the claims on resources of the source by resource, sorted by declaration and
-// address.
-func (m matcher) claims(snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
+// claimed are the claims on resources of a source by resource.
+type claimed map[model.Ref]*claimsOn
+
+// claimsOn are the claims on a resource, sorted by declaration and address.
+type claimsOn struct {
+	claims []*model.Claim
+	// live reports whether the resource was found in the snapshot.
+	live bool
+}
+
+// on returns the claims on a resource.
+func (c claimed) on(ref model.Ref) []*model.Claim {
+	if found := c[ref]; found != nil {
+		return found.claims
+	}
+	return nil
+}
+
+// claims returns the claims on resources of the source.
+func (m matcher) claims(snapshot *model.Snapshot) claimed {
 	var made []*model.Claim
 	for i := range m {
 		d := &m[i]
@@ -313,10 +317,13 @@ func (m matcher) claims(snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 	})
 	newFinder(snapshot, made).resolve(made)
 	made = withRecords(snapshot, made)
-	claims := make(map[model.Ref][]*model.Claim, len(made))
+	claims := make(claimed, len(made))
 	for _, c := range made {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
-		claims[ref] = append(claims[ref], c)
+		if claims[ref] == nil {
+			claims[ref] = &claimsOn{}
+		}
+		claims[ref].claims = append(claims[ref].claims, c)
 	}
 	return claims
 }

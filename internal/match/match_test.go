@@ -259,6 +259,18 @@ func TestNothingOutsideCoverageIsAbsent(t *testing.T) {
 	})
 }
 
+// TestDuplicateHidesNothing checks that a resource that a source returns twice does not hide one that is missing.
+func TestDuplicateHidesNothing(t *testing.T) {
+	t.Parallel()
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/1"), resource("p/1")},
+		Coverage: []model.Coverage{{Source: "s", Kind: kind, Complete: true}}}
+	d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{claim("d", "p/1"), claim("d", "p/2")}}
+	subjects := Match(snapshot, []model.Declaration{d})
+	if last := subjects[len(subjects)-1]; len(subjects) != 3 || last.ID != "p/2" || last.Live != nil || last.Unread != "" {
+		t.Errorf("got\n%s", show(subjects))
+	}
+}
+
 // TestNameOfMissing takes the name from the claim that has one: a claim on a part of a resource
 // has its ID only.
 func TestNameOfMissing(t *testing.T) {

@@ -47,7 +47,7 @@ func (o *makers) madeBy(key model.Key) string {
 	}
 	o.resolve(at)
 	maker := &o.subjects[at]
-	if !claimed(maker.Claims) && maker.SystemOwned == "" {
+	if !declares(maker.Claims) && maker.SystemOwned == "" {
 		return ""
 	}
 	_, kind, _ := strings.Cut(key.Kind, "/")
