@@ -49,7 +49,7 @@ Exit codes:
 				return err
 			}
 			settings := terraform.Defaults()
-			settings.State, settings.Mappings = absoluteStates(states), append(configured, folders...)
+			settings.State, settings.Mappings = absoluteStates(states), slices.Concat(configured, folders)
 			stop := c.progress("reading states")
 			covers, err := terraform.Cover(cmd.Context(), settings)
 			stop()

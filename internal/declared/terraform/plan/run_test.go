@@ -398,6 +398,8 @@ func TestBinary(t *testing.T) {
 // TestBinarySuitsRoot checks that OpenTofu plans a root with .tofu files, which Terraform ignores, and one whose lock file
 // OpenTofu wrote.
 func TestBinarySuitsRoot(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -416,8 +418,7 @@ func TestBinarySuitsRoot(t *testing.T) {
 		"only .tofu files":       {map[string]string{"main.tofu.json": ""}, []string{"terraform", "tofu"}, "tofu"},
 		"the same, without tofu": {map[string]string{"main.tofu": ""}, []string{"terraform"}, "the root has only .tofu files"},
 	} {
-		bin, root := t.TempDir(), t.TempDir()
-		t.Setenv("PATH", bin)
+		root := t.TempDir()
 		for _, cli := range tt.installed {
 			if err := os.Symlink(executable, filepath.Join(bin, cli)); err != nil {
 				t.Fatal(err)
@@ -431,6 +432,11 @@ func TestBinarySuitsRoot(t *testing.T) {
 		path, _, err := Options{Dir: root}.binary()
 		if got := filepath.Base(path); got != tt.want && (err == nil || !strings.HasPrefix(err.Error(), tt.want)) {
 			t.Errorf("%s: got %q, %v; want %s", name, got, err, tt.want)
+		}
+		for _, cli := range tt.installed {
+			if err := os.Remove(filepath.Join(bin, cli)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
