@@ -232,7 +232,7 @@ func changes(i *plan.Instance) []reconcile.FieldChange {
 	if i.Live != nil {
 		live = *i.Live
 	}
-	s := &model.Subject{Live: &model.Resource{Value: live}, Claims: []*model.Claim{{Address: i.Address, Value: declared, Complete: true}}}
+	s := &model.Subject{Kind: &model.Kind{Schema: i.Schema}, Live: &model.Resource{Value: live}, Claims: []*model.Claim{{Address: i.Address, Value: declared, Complete: true}}}
 	var list []reconcile.FieldChange
 	for _, o := range diff.Compare(s, diff.Options{}) {
 		for _, c := range o.Changes {

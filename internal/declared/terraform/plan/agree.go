@@ -20,7 +20,7 @@ func (r *runner) read(ctx context.Context, in Input) (Result, []policy.Note) {
 	if in.Plan.Errored {
 		return res, nil
 	}
-	agreed, err := r.agree(ctx, in.Plan, &res)
+	agreed, err := r.agree(ctx, &in, &res)
 	switch {
 	case err != nil:
 		return res, []policy.Note{{Place: cmp.Or(r.Shown, r.Dir), Text: err.Error()}}
@@ -30,37 +30,66 @@ func (r *runner) read(ctx context.Context, in Input) (Result, []policy.Note) {
 	return res, nil
 }
 
-// agree replaces planned values that the provider takes for the recorded ones, and reports whether there
-// are any. A plan has the spelling of the configuration, "tcp", for an attribute that was changed by hand,
-// also where the state has "6" for it: declared, recorded and live would be three different values. Only a
-// plan without a refresh shows that the provider takes the first two for the same. It is made only in that
-// case. If it fails, the values stay as they are, and the error is for a note.
-func (r *runner) agree(ctx context.Context, p *Plan, res *Result) (found bool, err error) {
-	disputed := map[objectKey]map[string]bool{}
+// agree replaces planned values that the provider takes for the recorded ones, sets in.Unset, and reports whether
+// there are any of either. Only a plan without a refresh shows both, and it is made only for attributes that it matters for:
+//
+// A plan has the spelling of the configuration, "tcp", for an attribute that was changed by hand, also where the state has
+// "6" for it: declared, recorded and live would be three different values, although the provider takes the first two for
+// the same.
+//
+// A plan has the live value for an attribute that the provider fills in if the configuration sets it to null, such as to
+// a variable without a value. The edit would be called codified, as if the configuration had the live value.
+//
+// If that plan fails, the values stay as they are, and the error is for a note.
+func (r *runner) agree(ctx context.Context, in *Input, res *Result) (found bool, err error) {
+	p, config := in.Plan, configured(in.Plan.Config)
+	disputed, adopted := map[objectKey]map[string]bool{}, map[objectKey]map[string]bool{}
 	for k := range res.Instances {
-		if i := &res.Instances[k]; i.Deposed == "" {
-			if names := i.disputed(); len(names) > 0 {
-				disputed[objectKey{address: i.Address}] = names
-			}
+		i := &res.Instances[k]
+		if i.Deposed != "" {
+			continue
+		}
+		if names := i.disputed(); len(names) > 0 {
+			disputed[objectKey{address: i.Address}] = names
+		}
+		if names := i.adopted(config[withoutKeys(i.Address)], in.Schemas.shape(i.Provider, i.Type)); len(names) > 0 {
+			adopted[objectKey{address: i.Address}] = names
 		}
 	}
-	if len(disputed) == 0 || r.plansAtService() {
+	if len(disputed)+len(adopted) == 0 || r.plansAtService() {
 		return false, nil
 	}
 	unrefreshed, _, err := r.plan(ctx, "plan without refresh", tfexec.Refresh(false))
 	if err != nil {
-		return false, fmt.Errorf("what is in conflict may be a change by hand only: %w", err)
+		return false, fmt.Errorf("what is in conflict or codified may be a change by hand only: %w", err)
 	}
 	again, drift := changesByKey(unrefreshed.ResourceChanges), changesByKey(p.ResourceDrift)
 	for _, c := range p.ResourceChanges {
 		key := keyOf(c)
 		for name := range disputed[key] {
-			if value, ok := unchanged(again[key], name); ok && reflect.DeepEqual(value, attribute(drift[key], name)) {
+			if value, ok := unchanged(again[key], name); ok && value != nil && reflect.DeepEqual(value, attribute(drift[key], name)) {
 				found = setPlanned(c.Change, name, value) || found
+			}
+		}
+		for name := range adopted[key] {
+			if value, ok := unchanged(again[key], name); ok && reflect.DeepEqual(value, attribute(drift[key], name)) {
+				in.unset(c.Address, name)
+				found = true
 			}
 		}
 	}
 	return found, nil
+}
+
+// unset adds an attribute to Unset.
+func (in *Input) unset(address, name string) {
+	if in.Unset == nil {
+		in.Unset = map[string]map[string]bool{}
+	}
+	if in.Unset[address] == nil {
+		in.Unset[address] = map[string]bool{}
+	}
+	in.Unset[address][name] = true
 }
 
 func changesByKey(list []*tfjson.ResourceChange) map[objectKey]*tfjson.Change {
@@ -71,7 +100,7 @@ func changesByKey(list []*tfjson.ResourceChange) map[objectKey]*tfjson.Change {
 	return changes
 }
 
-// disputed returns the top-level attributes of which all three values differ. A change by hand that
+// disputed returns the top-level attributes of which the recorded value differs from the declared and the live one. A change by hand that
 // requires a replacement makes the provider plan all attributes anew, in the spelling of the configuration:
 // then it returns all of which the declared value differs from the recorded one.
 func (i *Instance) disputed() map[string]bool {
@@ -95,6 +124,27 @@ func (i *Instance) disputed() map[string]bool {
 	return names
 }
 
+// adopted returns the top-level attributes with the live value as the declared one and another recorded one, if it is
+// unknown whether the configuration sets them: the provider may fill them in, and their expressions are not constant.
+func (i *Instance) adopted(c *tfjson.ConfigResource, s *shape) map[string]bool {
+	if i.Declared == nil || i.Recorded == nil || i.Live == nil || i.Unchecked != "" || c == nil {
+		return nil
+	}
+	differs := map[string]bool{}
+	for _, change := range diff.Fields(i.Schema, *i.Declared, *i.Live) {
+		name, _ := model.CutName(change.Path)
+		differs[name] = true
+	}
+	names := map[string]bool{}
+	for _, change := range diff.Fields(i.Schema, *i.Recorded, *i.Live) {
+		name, _ := model.CutName(change.Path)
+		if e := c.Expressions[name]; !differs[name] && s.field(name).kept() && !isConstant(e) {
+			names[name] = true
+		}
+	}
+	return names
+}
+
 // attribute returns a top-level attribute before a change; nil if there is none.
 func attribute(c *tfjson.Change, name string) any {
 	if c == nil {
@@ -104,12 +154,12 @@ func attribute(c *tfjson.Change, name string) any {
 	return before[name]
 }
 
-// unchanged returns the value of an attribute that a plan keeps.
+// unchanged returns the value of an attribute that a plan keeps; nil is null.
 func unchanged(c *tfjson.Change, name string) (value any, ok bool) {
-	value = attribute(c, name)
-	if value == nil {
+	if c == nil || c.Before == nil || c.After == nil {
 		return nil, false
 	}
+	value = attribute(c, name)
 	after, _ := c.After.(map[string]any)
 	unknown, _ := c.AfterUnknown.(map[string]any)
 	return value, !hasUnknown(unknown[name]) && reflect.DeepEqual(value, after[name])

@@ -78,6 +78,47 @@ func TestAgreeOnReplacement(t *testing.T) {
 	}
 }
 
+// TestAgreeOnUnset checks that an edit of an attribute that the configuration sets to null, such as to a variable without
+// a value, is not what the configuration has: the provider keeps what it reads.
+func TestAgreeOnUnset(t *testing.T) {
+	t.Parallel()
+	variable := object{"references": []any{"var.mode"}}
+	for _, test := range []struct {
+		reason             string
+		expression         object
+		before, after      any
+		unrefresh          any
+		declared, recorded string
+		plans              int
+	}{
+		{"a variable without a value", variable, "fast", "slow", "fast", "fast", "fast", 1},
+		{"a variable with the live value", variable, "fast", "slow", "slow", "slow", "fast", 1},
+		{"null", constant(nil), "fast", "slow", "fast", "fast", "fast", 1},
+		{"nothing was recorded", variable, nil, "slow", nil, "", "", 1},
+		{"the live value", constant("slow"), "fast", "slow", "fast", "slow", "fast", 1},
+		{"no edit", variable, "fast", "fast", "fast", "fast", "fast", 0},
+	} {
+		of := func(mode any) object { return object{"id": "s-1", "name": "web", "mode": mode} }
+		s := newStage(t, nil)
+		plan := object{"format_version": "1.2", "configuration": config(object{"name": constant("web"), "mode": test.expression}),
+			"resource_changes": []any{change("lab_server.web", "no-op", of(test.after), of(test.after), nil)}}
+		if test.before != test.after {
+			plan["resource_drift"] = []any{change("lab_server.web", "update", of(test.before), of(test.after), nil)}
+		}
+		s.set("plan.json", encode(t, plan))
+		s.set("unrefreshed.json", changesOf(t, change("lab_server.web", "update", of(test.before), of(test.unrefresh), nil)))
+		out, err := s.run()
+		if err != nil || len(out.Instances) != 1 || s.unrefreshed() != test.plans {
+			t.Errorf("%s: %v, %d plans without a refresh of %+v", test.reason, err, s.unrefreshed(), out.Instances)
+			continue
+		}
+		got := out.Instances[0]
+		if got.Declared.At("mode").Str() != test.declared || got.Recorded.At("mode").Str() != test.recorded || got.Live.At("mode").Str() != test.after {
+			t.Errorf("%s: declared %v, recorded %v, live %v", test.reason, got.Declared, got.Recorded, got.Live)
+		}
+	}
+}
+
 // TestAgreeFails checks that a failed plan without a refresh leaves the values as they are.
 func TestAgreeFails(t *testing.T) {
 	t.Parallel()

@@ -111,6 +111,28 @@ func (e expressions) write(path []string, s *shape, known bool) bool {
 	})
 }
 
+// isConstant reports whether an expression is a constant without null. The decoded plan has null also for calls of
+// functions without references.
+func isConstant(e *tfjson.Expression) bool {
+	return e != nil && e.ExpressionData != nil && len(e.NestedBlocks) == 0 && e.ConstantValue != tfjson.UnknownConstantValue && !hasNull(e.ConstantValue)
+}
+
+func hasNull(v any) bool {
+	switch t := v.(type) {
+	case nil:
+		return true
+	case []any:
+		return slices.ContainsFunc(t, hasNull)
+	case map[string]any:
+		for _, below := range t {
+			if hasNull(below) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // holdsPath reports whether a constant has a value at path. It returns true for anything except a
 // constant.
 func holdsPath(constant any, path []string) bool {

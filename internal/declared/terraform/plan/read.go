@@ -34,11 +34,14 @@ type Input struct {
 	// JSON reports whether the configuration contains files in JSON syntax, in which such functions may
 	// have been overlooked.
 	JSON bool
+	// Unset maps the addresses of instances to the attributes that the configuration has an expression for, but sets to
+	// null, as a plan without a refresh shows: it keeps the recorded values.
+	Unset map[string]map[string]bool
 	// Diagnostics are the errors that the plan reported.
 	Diagnostics []Diagnostic
 	// AsPlanned keeps the trees as they are in the plan. Declared and Live then differ exactly where an
 	// apply changes a value, as far as the plan contains the value. The instances have neither Whole nor
-	// Form.
+	// Form, and a Schema with which an empty value differs from an absent one.
 	AsPlanned bool
 }
 
@@ -160,8 +163,12 @@ func (r *reader) alias(address string) string {
 
 // describe returns an instance without its trees.
 func (r *reader) describe(c *tfjson.ResourceChange) Instance {
-	return Instance{Address: c.Address, Deposed: c.DeposedKey, Module: c.ModuleAddress, Type: c.Type, Name: c.Name,
+	i := Instance{Address: c.Address, Deposed: c.DeposedKey, Module: c.ModuleAddress, Type: c.Type, Name: c.Name,
 		Provider: c.ProviderName, LiveRead: true, Schema: r.Schemas.schema(c.ProviderName, c.Type)}
+	if r.AsPlanned {
+		i.Schema = exactSchema()
+	}
+	return i
 }
 
 // instance adds the instance of a planned change.
@@ -262,6 +269,9 @@ func (r *reader) settling(i *Instance) *settling {
 	if c := r.config[resource]; c != nil {
 		blocks, known := r.Blocks[resource]
 		s.writes = writing{expressions(c.Expressions), r.Schemas.shape(i.Provider, i.Type), blocks, known}.writes
+	}
+	if unset, writes := r.Unset[i.Address], s.writes; len(unset) > 0 && i.Deposed == "" {
+		s.writes = func(path []string) bool { return (len(path) == 0 || !unset[path[0]]) && writes(path) }
 	}
 	return s
 }

@@ -207,13 +207,14 @@ func listLike(was model.Value, items []model.Value) model.Value {
 func (s *settling) leaf(shape *shape, n sides) sides {
 	n = s.withoutComputed(shape, n)
 	n = s.respell(n)
-	if !n.d.Equal(n.l) && !(hasNoText(n.d) && hasNoText(n.l)) || n.r.Equal(n.l) {
+	keeps := n.d.Equal(n.l)
+	if !keeps && !(hasNoText(n.d) && hasNoText(n.l)) || n.r.Equal(n.l) {
 		return n
 	}
 	switch {
 	case s.whole && n.r.IsNull() && n.l.IsEmpty() && !s.ignores(s.path) && !s.writes(s.path):
 		n.d = n.r
-	case s.ignores(s.path), n.r.IsEmpty() && n.l.IsEmpty():
+	case keeps && (s.ignores(s.path) || n.r.IsEmpty() && n.l.IsEmpty()):
 		n.r = n.l
 	case s.unwritten, (shape == nil || shape.lenient) && !s.writes(s.path):
 		n.d = n.r

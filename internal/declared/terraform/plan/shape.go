@@ -190,10 +190,17 @@ func (s *shape) listType() model.ListType {
 	return model.Ordered
 }
 
-// anySchema returns the schema for values of unknown structure, which are compared unchanged. A nil
-// schema would ignore additional fields in the elements of lists.
+// anySchema returns the schema for values of unknown structure, which are compared unchanged, except that
+// an empty value equals an absent one. A nil schema would ignore additional fields in the elements of lists.
 func anySchema() *model.Schema {
 	s := &model.Schema{}
+	s.Each = s
+	return s
+}
+
+// exactSchema returns the schema for values as a plan has them. An apply sets an empty value to null, so they differ.
+func exactSchema() *model.Schema {
+	s := &model.Schema{Content: true}
 	s.Each = s
 	return s
 }
