@@ -9,11 +9,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// replacedReason is the reason of a finding on a resource that the next apply replaces.
-const replacedReason = "the next apply replaces it"
+// The reasons of findings on resources that the next apply replaces or destroys.
+const (
+	replacedReason  = "the next apply replaces it"
+	destroyedReason = "the next apply destroys it"
+)
 
 // markReplaced sets Replaces if the next apply destroys the resource of a finding and creates it
-// again. It raises the finding, and the changes that require the replacement, to at least high.
+// again, and Destroys if it only destroys it. It raises the finding, and the changes that require
+// the replacement, to at least high; a destroyed resource only if something was changed.
 func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
 	if s.Live == nil || !changedByApply(f.Verdict) {
 		return
@@ -26,22 +30,29 @@ func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
 		if c == nil {
 			continue
 		}
-		f.Replaces = f.Replaces || c.Replaced
+		f.Replaces, f.Destroys = f.Replaces || c.Replaced, f.Destroys || c.Destroyed
 		for i := range f.Changes {
 			if path, differs := claimedPath(f.Verdict, &f.Changes[i], c); differs && replacesAt(c, path, &f.Changes[i]) {
 				f.Replaces, f.Changes[i].Severity = true, worse(model.High, cmp.Or(f.Changes[i].Severity, model.High))
 			}
 		}
 	}
-	if !f.Replaces {
-		return
+	switch {
+	case f.Replaces:
+		raise(f, replacedReason)
+	case f.Destroys && len(f.Changes) > 0:
+		raise(f, destroyedReason)
 	}
+}
+
+// raise rates a finding and its worst change at least high, for a reason.
+func raise(f *model.Finding, reason string) {
 	if f.Severity = worse(f.Severity, model.High); len(f.Changes) > 0 {
 		c := worstOf(f, f.SeverityOf)
 		c.Severity = worse(model.High, f.SeverityOf(c))
 	}
-	if !strings.Contains(f.Reason, replacedReason) {
-		f.Reason = strings.TrimSuffix(replacedReason+"; "+f.Reason, "; ")
+	if !strings.Contains(f.Reason, reason) {
+		f.Reason = strings.TrimSuffix(reason+"; "+f.Reason, "; ")
 	}
 }
 

@@ -212,8 +212,13 @@ func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []m
 func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) ([]model.Outcome, []dispute) {
 	differences := make([][]difference, len(claims))
 	for i, c := range claims {
-		if !c.Value.IsNull() { // Else it is declared no longer.
+		switch {
+		case !c.Value.IsNull():
 			differences[i] = compareClaim(s, c, sameFormValues(claims, i), o)
+		case c.Recorded != nil: // It is declared no longer. What was edited since the last apply would be lost.
+			last := *c
+			last.Value, last.RecordOnly = *c.Recorded, true
+			differences[i] = compareClaim(s, &last, nil, o)
 		}
 	}
 	deduplicate(claims, differences, disputes)

@@ -204,6 +204,8 @@ type Finding struct {
 	Unenforced string `json:"unenforced,omitempty"`
 	// Replaces reports whether the next apply destroys the resource and creates it again.
 	Replaces bool `json:"replaces,omitempty"`
+	// Destroys reports whether the next apply destroys the resource, because nothing declares it any more.
+	Destroys bool `json:"destroys,omitempty"`
 	// Resolved is the time at which a scan proved that the difference is gone; zero while the
 	// finding is open.
 	Resolved time.Time `json:"resolved,omitzero"`

@@ -56,8 +56,8 @@ func (p *Preview) add(f *model.Finding, types map[string]string, declaration str
 		p.dispute(f, types, declaration)
 	case made:
 		p.Items = append(p.Items, Item{Effect: effect(f), Finding: hand})
-	case f.Replaces:
-		p.Items = append(p.Items, Item{Effect: Replace, Finding: *f})
+	case f.Replaces, f.Destroys:
+		p.Items = append(p.Items, Item{Effect: effect(f), Finding: *f})
 	}
 }
 
@@ -66,6 +66,8 @@ func effect(f *model.Finding) Effect {
 	switch {
 	case f.Replaces:
 		return Replace
+	case f.Destroys:
+		return Destroy
 	case f.Verdict == model.Missing:
 		return Create
 	case f.Verdict == model.Undeclared:

@@ -17,8 +17,11 @@ func (c *issue) terraformApply(title string) Step {
 	s.note("Run it in the root of the declaration %s (with tofu where OpenTofu is used). Both plans must contain %s and nothing that is not wanted: answer yes only then.", c.Declaration, c.place())
 	s.note("Do not use -target: it also changes what the target depends on, leaves the rest of the drift, and exits with 0. If the plan contains more, apply or withdraw that first.")
 	s.note("If HCP Terraform or Terraform Enterprise applies the root, start a run of its workspace there instead. With Atlantis, open a pull request for the root, and comment atlantis plan and then atlantis apply.")
-	if c.Replaces {
+	switch {
+	case c.Replaces:
 		s.note("Not safe: the apply destroys the resource and creates it again.")
+	case c.Destroys:
+		s.note("Not safe: the apply destroys the resource, because nothing declares it any more.")
 	}
 	if c.Verdict == model.Pending || c.Verdict == model.Conflict {
 		s.note("The apply ships commits that are not applied yet.")

@@ -88,7 +88,7 @@ func full(at time.Time) model.Finding {
 	f := finding("f00d01", "prod", "Deployment.apps", model.Disputed, at, at)
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
 	f.Rated, f.Exposure = &model.Rating{Was: model.Low, Reason: "customers notice"}, model.ExposesCode
-	f.Labels, f.Flapping, f.Unproven, f.Replaces = map[string]string{"team": "shop"}, true, true, true
+	f.Labels, f.Flapping, f.Unproven, f.Replaces, f.Destroys = map[string]string{"team": "shop"}, true, true, true, true
 	f.Objects, f.Unenforced = []string{"ConfigMap shop/cache"}, "Flux does not correct it"
 	f.AlsoIn, f.Position = []string{"deploy/over/patch.yaml"}, "infra/main.tf:12"
 	f.Links = []model.Link{{To: model.LinkLive, URL: "https://pve.example.org:8006/#v1:0:=qemu%2F101"}}
