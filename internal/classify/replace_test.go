@@ -145,6 +145,27 @@ func TestReplacedByADeclaration(t *testing.T) {
 	}
 }
 
+// TestDestroyed checks that a manual change of a resource that the next apply destroys is high, and the removal alone is
+// rated as any pending change.
+func TestDestroyed(t *testing.T) {
+	t.Parallel()
+	claim := &model.Claim{ClaimApply: model.ClaimApply{Destroyed: true}}
+	for _, tc := range []struct {
+		verdict model.Verdict
+		changes []model.Change
+		want    model.Severity
+	}{
+		{model.Changed, []model.Change{{Path: "a"}}, model.High},
+		{model.Pending, nil, model.Low},
+	} {
+		f := model.Finding{Verdict: tc.verdict, Severity: model.Low, Changes: tc.changes}
+		markReplaced(&f, &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{claim}}, claim)
+		if !f.Destroys || f.Replaces || f.Severity != tc.want || (f.Reason == destroyedReason) != (tc.want == model.High) {
+			t.Errorf("%s: got %+v", tc.verdict, f)
+		}
+	}
+}
+
 // TestReplacedKeepsWhatIsWorse: what is critical stays critical, and what the next apply
 // does not act on is not replaced.
 func TestReplacedKeepsWhatIsWorse(t *testing.T) {

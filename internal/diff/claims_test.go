@@ -221,6 +221,27 @@ func TestWithPending(t *testing.T) {
 	}
 }
 
+// TestEditedAndDropped checks that what was edited since the last apply is shown of a resource that is declared no longer.
+func TestEditedAndDropped(t *testing.T) {
+	t.Parallel()
+	sized := func(n int64) model.Value { return model.MapOf(model.Field{Name: "size", Value: model.IntOf(n)}) }
+	recorded := sized(1)
+	claim := &model.Claim{Declaration: "infra", Recorded: &recorded, Complete: true, ClaimApply: model.ClaimApply{Pending: "the next apply destroys it"}}
+	for live, want := range map[int64][]string{1: {"pending []"}, 8: {"changed [size]", "pending []"}} {
+		var got []string
+		for _, o := range Compare(&model.Subject{Live: &model.Resource{Value: sized(live)}, Claims: []*model.Claim{claim}}, Options{}) {
+			var paths []string
+			for _, c := range o.Changes {
+				paths = append(paths, c.Path)
+			}
+			got = append(got, fmt.Sprint(o.Verdict, " ", paths))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("live %d (-want +got):\n%s", live, d)
+		}
+	}
+}
+
 // TestDeduplicate checks that of several claims in the same form the first one reports a field,
 // unless both are pending and the later one is worse. A disputed field is reported by none.
 func TestDeduplicate(t *testing.T) {

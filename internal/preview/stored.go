@@ -32,6 +32,7 @@ func FromFindings(k Known, o Options) (Preview, error) {
 			p.add(f, types, o.Declaration)
 		}
 	}
+	p.removeCovered()
 	p.gaps(&k, o.Declaration)
 	p.settle(o)
 	return p, nil
@@ -55,10 +56,38 @@ func (p *Preview) add(f *model.Finding, types map[string]string, declaration str
 	case f.Verdict == model.Disputed:
 		p.dispute(f, types, declaration)
 	case made:
-		p.Items = append(p.Items, Item{Effect: effect(f), Finding: hand})
+		p.erase(f, hand)
 	case f.Replaces, f.Destroys:
 		p.Items = append(p.Items, Item{Effect: effect(f), Finding: *f})
 	}
+}
+
+// removeCovered removes the items without a manual change of resources that are destroyed with manual changes in another
+// item.
+func (p *Preview) removeCovered() {
+	of := func(it *Item) [2]string { return [2]string{it.Declaration, it.Key.String()} }
+	covered := map[[2]string]bool{}
+	for i := range p.Items {
+		if it := &p.Items[i]; len(it.Changes) > 0 && (it.Effect == Destroy || it.Effect == Replace) {
+			covered[of(it)] = true
+		}
+	}
+	p.Items = slices.DeleteFunc(p.Items, func(it Item) bool { return len(it.Changes) == 0 && it.Verdict == model.Pending && covered[of(&it)] })
+}
+
+// erase adds the manual changes of a finding that an apply erases: all but those that it leaves as they are. One that
+// destroys the resource leaves none.
+func (p *Preview) erase(f *model.Finding, hand model.Finding) {
+	e := effect(f)
+	if e == Overwrite || e == Reset {
+		erased := slices.DeleteFunc(slices.Clone(hand.Changes), func(c model.Change) bool { return c.Unenforced != "" })
+		if len(erased) == 0 && len(hand.Changes) > 0 {
+			p.keep(f, hand.Changes[0].Unenforced)
+			return
+		}
+		hand.Changes = erased
+	}
+	p.Items = append(p.Items, Item{Effect: e, Finding: hand})
 }
 
 // effect returns the effect of an apply on a finding with manual changes.

@@ -13,6 +13,22 @@ import (
 	"github.com/driftd/driftd/internal/preview"
 )
 
+// TestDestroyedOnce checks that a resource that is destroyed with manual changes is listed once.
+func TestDestroyedOnce(t *testing.T) {
+	t.Parallel()
+	changed, pending := found(model.Changed, by("mara", time.Hour), model.Change{Path: "size", Recorded: text("2"), Live: text("8")}), found(model.Pending, model.Actor{})
+	changed.Destroys, pending.Destroys = true, true
+	other := pending
+	other.Key.ID += "-2"
+	p, err := preview.FromFindings(known(changed, pending, other), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Items) != 2 || p.Items[0].Verdict != model.Changed || p.Items[1].Key != other.Key {
+		t.Errorf("got %v", lines(&p))
+	}
+}
+
 func TestFromFindings(t *testing.T) {
 	t.Parallel()
 	change := model.Change{Path: "size", Declared: text("2"), Live: text("8")}
@@ -21,6 +37,8 @@ func TestFromFindings(t *testing.T) {
 	mara := by("mara", time.Hour)
 	in := func(declaration string, f model.Finding) model.Finding { f.Declaration = declaration; return f }
 	replaces := func(f model.Finding) model.Finding { f.Replaces = true; return f }
+	destroys := func(f model.Finding) model.Finding { f.Destroys = true; return f }
+	left := model.Change{Path: "mode", Declared: text("a"), Live: text("b"), Unenforced: "it is not set"}
 	claim := func(declaration, value string) model.ClaimedValue {
 		return model.ClaimedValue{Declaration: declaration, Value: model.StringOf(value)}
 	}
@@ -43,6 +61,11 @@ func TestFromFindings(t *testing.T) {
 		"pending or bypassed": {"nothing proves that it is none", found(model.Pending, mara, change, doubtful), "infra", []string{"overwrite pending or bypassed lab_server.web size by mara"}, 0},
 		"pending, replaced":   {"the object goes with all that is on it", replaces(found(model.Pending, mara, change)), "infra", []string{"replace pending lab_server.web size by mara"}, 0},
 		"changed, replaced":   {"it cannot be changed in place", replaces(found(model.Changed, mara, change)), "infra", []string{"replace changed lab_server.web size by mara"}, 0},
+		"changed, destroyed":  {"nothing declares it any more", destroys(found(model.Changed, mara, change)), "infra", []string{"destroy changed lab_server.web size by mara"}, 0},
+		"pending, destroyed":  {"the object goes with all that is on it", destroys(found(model.Pending, mara)), "infra", []string{"destroy pending lab_server.web by mara"}, 0},
+		"left alone":          {"no apply changes it back", found(model.Changed, mara, left), "infra", nil, 1},
+		"left alone in part":  {"an apply changes only the other field back", found(model.Changed, mara, change, left), "infra", []string{"overwrite changed lab_server.web size by mara"}, 0},
+		"left, destroyed":     {"the object goes with all that is on it", destroys(found(model.Changed, mara, left)), "infra", []string{"destroy changed lab_server.web mode by mara"}, 0},
 		"undeclared, Terraform": {"an apply resets an attribute that the configuration does not set",
 			found(model.Undeclared, mara, change), "infra", []string{"reset undeclared lab_server.web size by mara"}, 0},
 		"undeclared, manifests": {"an apply keeps the fields of others", in("shop", found(model.Undeclared, mara, change)), "shop", nil, 1},

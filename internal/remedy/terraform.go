@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/fieldpath"
@@ -22,6 +23,8 @@ func (c *issue) terraformApply(title string) Step {
 		s.note("Not safe: the apply destroys the resource and creates it again.")
 	case c.Destroys:
 		s.note("Not safe: the apply destroys the resource, because nothing declares it any more.")
+	case len(c.Changes) > 0 && !slices.ContainsFunc(c.Changes, func(ch model.Change) bool { return ch.Unenforced == "" }):
+		s.note("First set the recorded value in the configuration: the plan has no change otherwise, and an apply only records the live value.")
 	}
 	if c.Verdict == model.Pending || c.Verdict == model.Conflict {
 		s.note("The apply ships commits that are not applied yet.")

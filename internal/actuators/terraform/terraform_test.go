@@ -124,6 +124,31 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestPlanIsExact checks that the plan of an action has every change that the apply makes, with the schema of the instance:
+// also from an empty value to none, and in the elements of lists.
+func TestPlanIsExact(t *testing.T) {
+	t.Parallel()
+	i := updated("a")
+	disk := func(fields ...model.Field) model.Value { return model.ListOf(model.MapOf(fields...)) }
+	slot := model.Field{Name: "slot", Value: model.StringOf("a")}
+	i.Declared = ref(i.Declared.With("disk", disk(slot)))
+	i.Live = ref(i.Live.With("disk", disk(slot, model.Field{Name: "ssd", Value: model.BoolOf(true)})).With("public", model.BoolOf(false)))
+	exact := &model.Schema{Content: true}
+	exact.Each, i.Schema = exact, exact
+	_, a := newRoot(i)
+	change, err := a.Plan(t.Context(), subject(drifted("1", "a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, c := range change.Plan().Changes {
+		paths = append(paths, c.Path)
+	}
+	if d := cmp.Diff([]string{"disk[0].ssd", "public", "size"}, paths); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	t.Parallel()
 	missing := drifted("1", "a")

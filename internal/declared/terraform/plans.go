@@ -236,7 +236,7 @@ func (w *own) add(o *object, i *plan.Instance) model.Claim {
 			Reason: cmp.Or(i.Unchecked, "the provider did not read it")})
 	}
 	c := model.Claim{Declaration: w.declaration, Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
-		Complete: true, ClaimApply: model.ClaimApply{Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: i.Imports, Causes: i.Causes}, Unchecked: i.Unchecked}
+		Complete: true, ClaimApply: model.ClaimApply{Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: i.Imports, Causes: i.Causes}, Unchecked: i.Unchecked, Unenforced: i.Unset}
 	if i.Declared != nil {
 		c.Value = *i.Declared
 	}

@@ -108,3 +108,29 @@ func TestReadCraftedPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestReadPlanIsExact checks that an apply that sets an empty value to null changes it: a plan shows what it does, and
+// no schema is needed to distinguish an empty value from an absent one.
+func TestReadPlanIsExact(t *testing.T) {
+	t.Parallel()
+	const change = `{"address":"lab_server.web","mode":"managed","type":"lab_server","name":"web","provider_name":"example.org/driftd/lab","change":{"actions":["update"],"before":%s,"after":%s}}`
+	one, hand := `{"id":"w","labels":{"a":"1"}}`, `{"id":"w","labels":{"a":"1","keep":""},"public":false,"size":0,"tags":[]}`
+	text := `{"format_version":"1.2","configuration":{"root_module":{}},"resource_drift":[` + fmt.Sprintf(change, one, hand) + `],"resource_changes":[` + fmt.Sprintf(change, hand, one) + `]}`
+	plan, err := terraform.ReadPlan(strings.NewReader(text), "", model.NewSealer([]byte("key")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := preview.FromPlan(plan, preview.Known{Missing: "no scan"}, preview.Options{PlanOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, it := range p.Items {
+		for _, c := range it.Changes {
+			paths = append(paths, c.Path)
+		}
+	}
+	if d := cmp.Diff([]string{"labels.keep", "public", "size", "tags"}, paths); d != "" {
+		t.Error(d)
+	}
+}

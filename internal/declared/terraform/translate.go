@@ -200,7 +200,7 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Covers: mapped.Covers, LogNames: mapped.LogNames},
 		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: o.imported}}
 	if o.isPlanned() {
-		c.Causes = o.planned.Causes
+		c.Causes, c.Unenforced = o.planned.Causes, o.planned.Unset
 	}
 	if typ.ComparedByPlan() {
 		t.addPlanned(&c, o, typ)

@@ -231,6 +231,9 @@ func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
 	all := whole.node(r.Schemas.shape(i.Provider, i.Type), n, unknown)
 	i.Whole = Whole{m.side(r.sealer, all.d), m.side(r.sealer, all.r)}
 	n = r.settle(i, n, unknown)
+	if i.Action != "replace" {
+		i.Unset = append(i.Unset, whole.unenforced()...)
+	}
 	i.Declared, i.Recorded, i.Live = m.side(r.sealer, n.d), m.side(r.sealer, n.r), m.side(r.sealer, n.l)
 	i.Form = &Form{shape: r.Schemas.shape(i.Provider, i.Type), marks: m, sealer: r.sealer, schema: i.Schema,
 		declared: i.Declared, recorded: i.Recorded, writes: r.settling(i).writes}

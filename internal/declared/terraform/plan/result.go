@@ -73,6 +73,8 @@ type Instance struct {
 	// Pending is the reason why the whole instance waits for an apply ("moved block: recorded as …"). It
 	// is "" if only attributes differ. An instance that is neither live nor pending is missing.
 	Pending string
+	// Unset are the fields that no apply changes back, because the configuration does not set them.
+	Unset []model.Unenforced
 	// Unchecked is the reason why the instance cannot be compared, or "".
 	Unchecked string
 	// Causes maps arguments to descriptions of implicit dependencies whose values have changed since the

@@ -29,6 +29,9 @@ type settling struct {
 	waiting bool
 	// respelled is set if declared and live are two encodings of one value.
 	respelled bool
+	// unset are the paths of values that were changed by hand and that no apply changes back, because the configuration
+	// does not set them.
+	unset [][]string
 	// unwritten is set below a block that the configuration does not write.
 	unwritten bool
 	path      []string
@@ -218,8 +221,25 @@ func (s *settling) leaf(shape *shape, n sides) sides {
 		n.r = n.l
 	case s.unwritten, (shape == nil || shape.lenient) && !s.writes(s.path):
 		n.d = n.r
+		s.unset = append(s.unset, slices.Clone(s.path))
 	}
 	return n
+}
+
+// notSet is why an apply does not put a value back.
+const notSet = "no apply changes it back, because the configuration does not set it"
+
+// unenforced returns the paths of unset for a claim.
+func (s *settling) unenforced() []model.Unenforced {
+	var all []model.Unenforced
+	for _, path := range s.unset {
+		u := model.Unenforced{Why: notSet}
+		for _, name := range path {
+			u.Path = append(u.Path, model.Pick{Name: name})
+		}
+		all = append(all, u)
+	}
+	return all
 }
 
 // hasNoText reports whether a value is absent, or the empty text that some providers plan for it.

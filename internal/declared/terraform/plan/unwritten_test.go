@@ -115,3 +115,45 @@ func TestDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyEntries checks that an entry with an empty text in a map differs from a missing one also if it was added or
+// removed by hand: then nobody changed the configuration.
+func TestEmptyEntries(t *testing.T) {
+	t.Parallel()
+	of := func(labels object) object { return object{"id": "s-1", "name": "web", "labels": labels} }
+	with, without := of(object{"x": "1", "backup": ""}), of(object{"x": "1"})
+	for reason, tt := range map[string]struct {
+		recorded, live, planned object
+		want                    []string
+	}{
+		"removed": {with, without, with, []string{`changed labels.backup: declared , recorded , live -`}},
+		"added":   {without, with, without, []string{`changed labels.backup: declared -, recorded -, live `}},
+	} {
+		p := decoded(t, object{"configuration": config(object{"name": constant("web"), "labels": constant(tt.planned["labels"])}),
+			"resource_drift":   []any{change("lab_server.web", "update", tt.recorded, tt.live, nil)},
+			"resource_changes": []any{change("lab_server.web", "update", tt.live, tt.planned, nil)}})
+		got := judged(Read(Input{Plan: p, Schemas: schemas(t, p)}, sealer()).Instances[0])
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, d)
+		}
+	}
+}
+
+// TestUnset checks that a value that the configuration does not set is marked as one that no apply changes back.
+func TestUnset(t *testing.T) {
+	t.Parallel()
+	of := func(mode string, size int) object {
+		return object{"id": "s-1", "name": "web", "mode": mode, "size": size}
+	}
+	p := decoded(t, object{"configuration": config(object{"name": constant("web"), "size": constant(2)}),
+		"resource_drift":   []any{change("lab_server.web", "update", of("auto", 2), of("fast", 8), nil)},
+		"resource_changes": []any{change("lab_server.web", "update", of("fast", 8), of("fast", 2), nil)}})
+	i := Read(Input{Plan: p, Schemas: schemas(t, p)}, sealer()).Instances[0]
+	var paths []string
+	for _, u := range i.Unset {
+		paths = append(paths, u.Path[0].Name)
+	}
+	if d := cmp.Diff([]string{"mode"}, paths); d != "" {
+		t.Error(d)
+	}
+}
