@@ -32,6 +32,8 @@ func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Val
 			return origin{applied: true}
 		case w.leftToSystem(o, schema):
 			return origin{}
+		case w.schema == nil && w.writers.isApplier(o) && keepsRecord(o):
+			return origin{exempt: o, reason: "not every default of the kind is known"}
 		case w.writers.isApplier(o) && w.newer() && !hasDefault(schema):
 			return origin{exempt: o, reason: "not every default of the field is known"}
 		case w.mayBeDerived(o, schema):
@@ -54,14 +56,13 @@ func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Val
 // leftToSystem reports whether the declaration's writer may have left the field to the
 // system, or marked the object as its own, instead of setting it.
 func (w *walk) leftToSystem(o *model.Owner, schema *model.Schema) bool {
-	return w.writers.isApplier(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema == nil || w.schema.Filled)
+	return w.writers.isApplier(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema != nil && w.schema.Filled)
 }
 
 // mayBeDerived reports whether the owner may own the field because the system derived it
-// when the object was created. The log must have no edit under its name.
+// when the object was created.
 func (w *walk) mayBeDerived(o *model.Owner, schema *model.Schema) bool {
-	return mayDerive(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created)) &&
-		lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && t.Writer == o.Name }) == nil
+	return mayDerive(schema) && w.isMaker(o)
 }
 
 // mayDerive reports whether the system may have derived any value of the field.

@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		"an unrecorded zero":      {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, nil, "", ""},
 		"unowned, a zero default": {"a webhook may have set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { zeroPort(s); s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"a filled kind":           {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
-		"no schema":               {"unknown defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
+		"no schema":               {"unknown defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", "port 2 helm: not every default of the kind is known"},
 		"inherited":               {"derived from an earlier version", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", "policy x before: the system may have derived it when the object was made"},
 		"inherited, set":          {"set by a writer", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
 		"unowned":                 {"no writer is recorded, and it is no default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, nil, "undeclared port", ""},

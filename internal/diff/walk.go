@@ -203,7 +203,10 @@ func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 // reports the elements that differ.
 func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 	w.recordStatement(schema, d, l)
-	if Equal(schema, d, l) || schema == nil && d.Kind() == model.List && within(nil, d, l) {
+	if schema == nil && d.Kind() == model.List {
+		l = w.withoutDefaults(d, r, l)
+	}
+	if Equal(schema, d, l) {
 		w.reportCodified(schema, d, r, l)
 		return
 	}
