@@ -282,18 +282,25 @@ type Owner struct {
 	Accounts []string
 	// Before lists earlier users of the writer, sorted. Any of Fields may have been set by one of them.
 	Before []string
+	// BeforeUnknown reports whether the audit log may lack earlier users of the writer, because it begins after
+	// the resource was created. Any of Fields may have been set by one of them.
+	BeforeUnknown bool
 }
 
 // AuditLog is the Actor.Via of an actor that comes from an audit log.
 const AuditLog = "audit log"
 
 // LoggedUser returns the owner's user as an actor; ok is false if the user is unknown. If several users used
-// the same writer, the confidence is Likely, since no record shows which of them set a field.
+// the same writer, or may have, the confidence is Likely, since no record shows which of them set a field.
 func (o *Owner) LoggedUser() (who Actor, ok bool) {
 	who = Actor{Name: o.User, At: o.At, Via: AuditLog, Evidence: o.Evidence, Confidence: Exact}
-	if len(o.Before) > 0 {
+	switch {
+	case len(o.Before) > 0:
 		who.Confidence = Likely
 		who.Evidence += ", used before by " + strings.Join(o.Before, " and ")
+	case o.BeforeUnknown:
+		who.Confidence = Likely
+		who.Evidence += ", which others may have used before the log begins"
 	}
 	return who, o.User != ""
 }

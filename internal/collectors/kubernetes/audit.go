@@ -122,7 +122,7 @@ func (c *cluster) withAuditEvents(ctx context.Context, s model.Snapshot, k *cata
 		r := &s.Resources[i]
 		live[model.Ref{Kind: r.Kind, ID: r.ID}] = r
 	}
-	c.audit.Each(func(o audit.Object, writes []audit.Write) {
+	c.audit.Each(func(o audit.Object, h audit.History) {
 		a, served := kinds[o.Resource]
 		if !served || a.namespaced != (o.Namespace != "") {
 			return
@@ -130,11 +130,11 @@ func (c *cluster) withAuditEvents(ctx context.Context, s model.Snapshot, k *cata
 		ref := model.Ref{Kind: a.kind, ID: o.ID()}
 		r := live[ref]
 		if r == nil {
-			s.AuditEvents = append(s.AuditEvents, audit.Events(ref, writes, false, time.Time{})...)
+			s.AuditEvents = append(s.AuditEvents, audit.Events(ref, h.Writes, false, time.Time{})...)
 			return
 		}
-		r.Owners = audit.AddUsers(r.Owners, writes, r.Created)
-		events := audit.Events(ref, writes, true, r.Created)
+		r.Owners = audit.AddUsers(r.Owners, h, r.Created)
+		events := audit.Events(ref, h.Writes, true, r.Created)
 		if slices.ContainsFunc(events, isByPerson) {
 			r.Makers = nil
 		}

@@ -292,3 +292,52 @@ func TestAuditSkipsNoisyKinds(t *testing.T) {
 		t.Error("writes to events of another API group are not kept")
 	}
 }
+
+// TestUsersOfCutLogs has mallory and then alice patch a Deployment with the same tool, so that its
+// entry in managedFields has the fields of both and the time of alice. Alice is certain only if the
+// log shows that no other user wrote before.
+func TestUsersOfCutLogs(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	web := inShop("apps", "deployments", "web")
+	before := auditEvent("0", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon.Add(-2*time.Hour))
+	creation := auditEvent("1", "bob", "create", "kubectl-create", 201, web, noon.Add(-time.Hour))
+	mallory := auditEvent("2", "mallory", "patch", "kubectl-edit", 200, web, noon.Add(-time.Minute))
+	alice := auditEvent("3", "alice", "patch", "kubectl-edit", 200, web, noon)
+	others := auditEvent("4", "bob", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "db"), noon.Add(-30*time.Second))
+	tests := map[string]struct {
+		reason string
+		lines  []string
+		keep   time.Duration
+		want   string
+	}{
+		"whole log":         {"mallory wrote before", []string{before, creation, mallory, alice}, 24 * time.Hour, "alice likely: audit 3, kubectl-edit, used before by mallory"},
+		"only alice":        {"nobody else wrote", []string{before, alice}, 24 * time.Hour, "alice exact: audit 3, kubectl-edit"},
+		"creation":          {"the log begins with the object", []string{creation, alice}, 24 * time.Hour, "alice exact: audit 3, kubectl-edit"},
+		"cut after mallory": {"the log was rotated", []string{alice}, 24 * time.Hour, "alice likely: audit 3, kubectl-edit, which others may have used before the log begins"},
+		"other objects":     {"the log was rotated", []string{others, alice}, 24 * time.Hour, "alice likely: audit 3, kubectl-edit, which others may have used before the log begins"},
+		"kept briefly":      {"audit_since drops mallory's write", []string{before, creation, mallory, alice}, 90 * time.Second, "alice likely: audit 3, kubectl-edit, which others may have used before the log begins"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake()
+			f.edit("web", 9, noon)
+			path := filepath.Join(t.TempDir(), "audit.log")
+			if err := os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := newTestCluster(t, f, func(c *Config) { c.AuditLog, c.AuditSince = path, tt.keep })
+			c.now = func() time.Time { return noon.Add(time.Minute) }
+			s, err := c.Collect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(s.Resources, func(r model.Resource) bool { return r.Kind == deployment && r.ID == "shop/web" })
+			who, _ := s.Resources[i].Owners[0].LoggedUser()
+			if got := fmt.Sprint(who.Name, " ", who.Confidence, ": ", who.Evidence); got != tt.want {
+				t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+			}
+		})
+	}
+}

@@ -43,6 +43,8 @@ type part struct {
 	// inside is set.
 	offset int64
 	inside bool
+	// cut reports that the part, as far as it was read, ends in the middle of a line.
+	cut bool
 	// tail is the digest of the bytes before offset (tailOf).
 	tail [sha256.Size]byte
 	// unpacked is the open reader of a compressed file that was not read to its end. It
@@ -52,22 +54,29 @@ type part struct {
 	file     *os.File
 }
 
-// read calls each with each line that was added since the last call, until ctx ends. The next call
-// continues from there. It returns the number of lines that were too long. If another call is
-// running, read returns immediately.
-func (f *file) read(ctx context.Context, now time.Time, each func([]byte)) (long int, err error) {
+// read calls each with each line that was added since the last call, until ctx ends, and gap if lines
+// may be lost before the next one. The next call continues from there. It returns the number of
+// lines that were too long. If another call is running, read returns immediately.
+func (f *file) read(ctx context.Context, now time.Time, each func([]byte), gap func()) (long int, err error) {
 	if !f.mu.TryLock() {
 		return 0, nil
 	}
 	defer f.mu.Unlock()
-	if err := f.plan(now); err != nil {
+	if err := f.plan(now, gap); err != nil {
 		return 0, err
 	}
 	for ctx.Err() == nil {
 		p := &f.parts[0]
 		skipped, err := p.read(ctx, each)
 		long += skipped
-		if len(f.parts) == 1 || ctx.Err() != nil {
+		last := len(f.parts) == 1 || ctx.Err() != nil
+		if skipped > 0 || !last && (err != nil || p.cut) {
+			gap()
+		}
+		if errors.Is(err, errRenamed) {
+			err = nil
+		}
+		if last {
 			return long, err
 		}
 		// An unreadable rotated file is skipped.
@@ -77,7 +86,7 @@ func (f *file) read(ctx context.Context, now time.Time, each func([]byte)) (long
 }
 
 // plan sets parts to the files that must be read.
-func (f *file) plan(now time.Time) error {
+func (f *file) plan(now time.Time, gap func()) error {
 	log, info, err := open(f.path)
 	if err != nil {
 		return fmt.Errorf("open audit log: %w", err)
@@ -88,7 +97,11 @@ func (f *file) plan(now time.Time) error {
 	case last < 0:
 		f.parts = newest(rotated(f.path, now.Add(-f.keep)), current, f.first)
 	case !f.parts[last].continues(log, info):
-		f.parts = append(f.beforeRotation(), current)
+		waiting := f.beforeRotation()
+		if !slices.ContainsFunc(waiting, f.parts[last].isIn) {
+			gap()
+		}
+		f.parts = append(waiting, current)
 	}
 	f.planned = now
 	return nil
@@ -136,6 +149,24 @@ func (p *part) continues(log *os.File, info os.FileInfo) bool {
 	return err == nil && (tail == p.tail || p.tail == [sha256.Size]byte{})
 }
 
+// isIn reports whether the other part has everything that was read of p: it is the same file, or a
+// copy of it.
+func (p *part) isIn(other part) bool {
+	if os.SameFile(p.info, other.info) {
+		return true
+	}
+	log, info, err := open(other.path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = log.Close() }() // it was only read
+	if !os.SameFile(other.info, info) || info.Size() < p.offset {
+		return false
+	}
+	tail, err := tailOf(log, p.offset)
+	return err == nil && p.offset > 0 && tail == p.tail
+}
+
 // resumed returns the part with the position of known if both are the same file under
 // different names.
 func (p part) resumed(known part) part {
@@ -146,6 +177,9 @@ func (p part) resumed(known part) part {
 }
 
 func (p *part) compressed() bool { return strings.HasSuffix(p.path, ".gz") }
+
+// errRenamed is the error of a file that was renamed after it was found.
+var errRenamed = errors.New("the audit log was renamed")
 
 // read reads the part to its end, or until ctx ends.
 func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error) {
@@ -158,11 +192,11 @@ func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error
 	}
 	defer func() { _ = log.Close() }() // it was only read
 	if !os.SameFile(p.info, info) {
-		return 0, nil // renamed again; its lines are read later under the new name, or lost
+		return 0, errRenamed // its lines are read later under the new name, or lost
 	}
 	l := newLines(io.NewSectionReader(log, p.offset, info.Size()-p.offset), p.inside)
 	n, err := l.read(ctx, each)
-	p.offset, p.inside = p.offset+n, l.inside
+	p.offset, p.inside, p.cut = p.offset+n, l.inside, l.cut
 	if tail, err := tailOf(log, p.offset); err == nil {
 		p.tail = tail
 	}
@@ -181,7 +215,7 @@ func (p *part) readCompressed(ctx context.Context, each func([]byte)) (long int,
 	}
 	before := p.unpacked.long
 	_, err = p.unpacked.read(ctx, each)
-	long = p.unpacked.long - before
+	long, p.cut = p.unpacked.long-before, p.unpacked.cut
 	if left := err == nil && ctx.Err() != nil; left {
 		return long, nil
 	}
@@ -199,7 +233,7 @@ func (p *part) unpack() error {
 		return fmt.Errorf("open audit log: %w", err)
 	}
 	if !os.SameFile(p.info, info) {
-		return log.Close()
+		return errors.Join(errRenamed, log.Close())
 	}
 	z, err := gzip.NewReader(log)
 	if err != nil {

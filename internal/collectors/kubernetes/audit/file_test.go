@@ -92,7 +92,7 @@ func TestFileIsNotReadTwice(t *testing.T) {
 	lines := 0
 	count := func([]byte) { lines++ }
 	for range 3 {
-		if _, err := d.log.file.read(t.Context(), noon(), count); err != nil {
+		if _, err := d.log.file.read(t.Context(), noon(), count, func() {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestFileStopsAndGoesOn(t *testing.T) {
 			d.must(err)
 			d.log.record(writes)
 			cancel()
-		})
+		}, d.log.gapInFile)
 		d.must(err)
 	}
 	if got := recorded(d.log); got != "e1 e2 e3 e4" {
@@ -233,7 +233,7 @@ func TestFileRotatesWhileItIsRead(t *testing.T) {
 	d.append("audit.log.2", line(1), line(2))
 	d.append("audit.log", line(3))
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := d.log.file.read(ctx, noon(), func([]byte) { cancel() })
+	_, err := d.log.file.read(ctx, noon(), func([]byte) { cancel() }, d.log.gapInFile)
 	d.must(err)
 	d.rename("audit.log", "audit.log.1")
 	d.append("audit.log", line(4))
@@ -325,7 +325,7 @@ func TestCompressedFileIsReadInParts(t *testing.T) {
 			if n++; n == lines/3 {
 				cancel()
 			}
-		})
+		}, func() { t.Error("a gap") })
 		cancel()
 		if err != nil {
 			t.Fatal(err)
@@ -338,5 +338,63 @@ func TestCompressedFileIsReadInParts(t *testing.T) {
 		if n != 1 {
 			t.Fatalf("%s was read %d times", id, n)
 		}
+	}
+}
+
+// TestFileBegins checks the time since which a log was read without a gap.
+func TestFileBegins(t *testing.T) {
+	t.Parallel()
+	rotate := func(d *logFolder) { d.rename("audit.log", "audit.log.1") }
+	tests := map[string]struct {
+		reason string
+		change func(*logFolder)
+		// want is the number of the first line without a gap; 0 if there is none.
+		want int
+	}{
+		"more lines": {"nothing is lost", func(d *logFolder) { d.append("audit.log", line(3)) }, 1},
+		"renamed":    {"the rest is read under the new name", func(d *logFolder) { d.append("audit.log", line(3)); rotate(d); d.append("audit.log", line(4)) }, 1},
+		"copied": {"the copy has all lines", func(d *logFolder) {
+			d.append("audit.log.1", line(1), line(2), line(3))
+			d.must(os.Truncate(d.path, 0))
+			d.append("audit.log", line(4))
+		}, 1},
+		"removed":   {"the rest of the former log is lost", func(d *logFolder) { d.must(os.Remove(d.path)); d.append("audit.log", line(4)) }, 4},
+		"truncated": {"the rest of the former log is lost", func(d *logFolder) { d.must(os.Truncate(d.path, 0)); d.append("audit.log", line(4), line(5)) }, 4},
+		"another copy": {"the copy is of another log", func(d *logFolder) {
+			d.append("audit.log.1", line(7), line(8), line(9))
+			d.must(os.Truncate(d.path, 0))
+			d.append("audit.log", line(4))
+		}, 7},
+		"cut":         {"the end of the rotated log is lost", func(d *logFolder) { d.append("audit.log", line(3)[:50]); rotate(d); d.append("audit.log", line(4)) }, 4},
+		"broken line": {"the line may be that of a write", func(d *logFolder) { d.append("audit.log", `{"stage":"ResponseComplete","verb":"patch"`+"\n", line(4)) }, 4},
+		"ends broken": {"no later line was read", func(d *logFolder) { d.append("audit.log", line(4), `{"stage":"ResponseComplete","verb":"patch"`+"\n") }, 0},
+		"long line": {"the line may be that of a write", func(d *logFolder) {
+			d.append("audit.log", strings.Repeat("x", maxLine+1)+"\n")
+			d.log.Refresh(d.t.Context())
+			d.append("audit.log", line(4))
+		}, 4},
+		"unreadable": {"the lines of a rotated file are lost", func(d *logFolder) {
+			d.append("audit.log", line(3))
+			rotate(d)
+			d.append("audit.log.1.gz", "no gzip")
+			d.append("audit.log", line(4))
+		}, 4},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newLogFolder(t)
+			d.append("audit.log", line(1), line(2))
+			d.log.Refresh(t.Context())
+			tt.change(d)
+			d.log.Refresh(t.Context())
+			want := noon().Add(time.Duration(tt.want)*time.Second + 4*time.Millisecond)
+			if tt.want == 0 {
+				want = time.Time{}
+			}
+			if got := d.log.begin(); !got.Equal(want) {
+				t.Errorf("%s: the log begins at %v, want %v", tt.reason, got, want)
+			}
+		})
 	}
 }

@@ -70,8 +70,8 @@ func newLog(t *testing.T, path string) (*Log, *strings.Builder) {
 // recorded returns the IDs of the writes that a log keeps of the Deployment.
 func recorded(l *Log) string {
 	var ids []string
-	l.Each(func(o Object, writes []Write) {
-		for _, w := range writes {
+	l.Each(func(o Object, h History) {
+		for _, w := range h.Writes {
 			if o == web() {
 				ids = append(ids, w.ID)
 			}

@@ -16,11 +16,17 @@ import (
 // repeated events.
 func (l *Log) receive(w http.ResponseWriter, r *http.Request) {
 	if code, err := l.authenticate(r); err != nil {
+		if code == http.StatusInternalServerError {
+			l.gapInHook()
+		}
 		l.warn(r.Context(), "audit events rejected", slog.Any("err", err))
 		answer(w, code, `{"error":"the request does not have the token of this source","hint":"see the reason in the log of driftd"}`)
 		return
 	}
-	broken, err := DecodeList(r.Body, l.record)
+	broken, err := DecodeList(r.Body, l.recordSent)
+	if truncated := errors.Is(err, io.ErrUnexpectedEOF); broken > 0 || err != nil && !truncated {
+		l.gapInHook()
+	}
 	if broken > 0 {
 		l.warn(r.Context(), "events of the audit webhook skipped", slog.Int("broken", broken))
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestHook(t *testing.T) {
@@ -140,11 +141,73 @@ func TestBodiesAreNotKept(t *testing.T) {
 		t.Errorf("half an event: %d", code)
 	}
 	found := 0
-	l.Each(func(o Object, writes []Write) {
+	l.Each(func(o Object, h History) {
 		found++
-		fmt.Fprintf(logged, "%+v %+v", o, writes)
+		fmt.Fprintf(logged, "%+v %+v", o, h)
 	})
 	if found != 1 || strings.Contains(logged.String(), "aHVudGVyMg") {
 		t.Errorf("%d objects are recorded: %s", found, logged)
+	}
+}
+
+// TestHookBegins checks the time since which the webhook sent events without a known gap. The log was
+// created an hour after noon.
+func TestHookBegins(t *testing.T) {
+	t.Parallel()
+	sent := func(after ...time.Duration) string {
+		var events []string
+		for _, d := range after {
+			events = append(events, editAs(fmt.Sprint(d), "alice", d))
+		}
+		return eventList(events...)
+	}
+	const later = time.Hour + time.Minute
+	tests := map[string]struct {
+		reason string
+		lists  []string
+		fails  bool
+		want   time.Duration
+	}{
+		"later":        {"the webhook may have been configured then", []string{sent(later)}, false, later},
+		"out of order": {"batches arrive in any order", []string{sent(later+time.Second, later), sent(later - time.Second)}, false, later - time.Second},
+		"repeated":     {"the API server repeats only some of the events before the start", []string{sent(0)}, false, time.Hour - 4*time.Millisecond},
+		"broken":       {"the event may be that of a write", []string{sent(later), eventList(`{"user":1}`)}, false, 2*time.Hour - 4*time.Millisecond},
+		"no list":      {"the events are lost", []string{sent(later), "[]"}, false, 2*time.Hour - 4*time.Millisecond},
+		"truncated":    {"the API server sends the list again", []string{sent(later), sent(later)[:100]}, false, later},
+		"no token":     {"the events may be lost", []string{sent(later)}, true, 2*time.Hour - 4*time.Millisecond},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, _ := newLog(t, "")
+			if !l.begin().IsZero() {
+				t.Error("a log without events begins")
+			}
+			l.Now = func() time.Time { return noon().Add(2 * time.Hour) }
+			for _, list := range tt.lists {
+				send(t.Context(), l, list)
+			}
+			if tt.fails {
+				l.Token = func() (string, error) { return "", errors.New("gone") }
+				send(t.Context(), l, sent(later))
+			}
+			if got, want := l.begin(), noon().Add(tt.want+4*time.Millisecond); !got.Equal(want) {
+				t.Errorf("%s: the log begins at %v, want %v", tt.reason, got, want)
+			}
+		})
+	}
+}
+
+// TestFileAndHookBegin has both, which each contain all writes since they began.
+func TestFileAndHookBegin(t *testing.T) {
+	t.Parallel()
+	d := newLogFolder(t)
+	d.append("audit.log", editAs("1", "alice", 90*time.Minute)+"\n")
+	d.log.Refresh(t.Context())
+	for _, tt := range []struct{ sent, want time.Duration }{{2 * time.Hour, 90 * time.Minute}, {70 * time.Minute, 70 * time.Minute}} {
+		send(t.Context(), d.log, eventList(editAs("2", "alice", tt.sent)))
+		if got, want := d.log.begin(), noon().Add(tt.want+4*time.Millisecond); !got.Equal(want) {
+			t.Errorf("the log begins at %v, want %v", got, want)
+		}
 	}
 }

@@ -27,10 +27,14 @@ type index struct {
 	objects map[Object][]*list.Element
 	// bytes is the approximate memory use of the writes.
 	bytes int
+	// dropped is the latest end of a write that was dropped; zero if none was. droppedOf is the
+	// same by object, for writes that were dropped because the object has too many.
+	dropped   time.Time
+	droppedOf map[Object]time.Time
 }
 
 func newIndex(keep time.Duration, limit int) *index {
-	return &index{keep: keep, max: limit, order: list.New(), objects: map[Object][]*list.Element{}}
+	return &index{keep: keep, max: limit, order: list.New(), objects: map[Object][]*list.Element{}, droppedOf: map[Object]time.Time{}}
 }
 
 // add records a write, unless it is too old or already recorded. Writes can be repeated because a
@@ -39,17 +43,26 @@ func (x *index) add(w Write, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.forget(now)
-	if now.Sub(w.Ended) > x.keep || x.contains(&w) {
+	if now.Sub(w.Ended) > x.keep {
+		x.dropped = later(x.dropped, w.Ended)
+		return
+	}
+	if x.contains(&w) {
 		return
 	}
 	x.objects[w.Object] = append(x.objects[w.Object], x.order.PushBack(&w))
 	x.bytes += w.weight()
-	if excess := x.excess(&w); excess != nil {
-		x.drop(excess)
-	}
+	x.limit(&w)
 	for x.order.Len() > x.max || x.bytes > maxBytes {
 		x.drop(x.order.Front())
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (x *index) contains(w *Write) bool {
@@ -59,18 +72,25 @@ func (x *index) contains(w *Write) bool {
 	})
 }
 
-// excess returns the oldest write of the writer or to the object if there are more than
-// the maximum after w, or nil.
-func (x *index) excess(w *Write) *list.Element {
+// limit removes the oldest write of the writer or to the object if there are more than the maximum
+// after w. The next write of the writer represents the removed one.
+func (x *index) limit(w *Write) {
 	all := x.objects[w.Object]
 	same := slices.DeleteFunc(slices.Clone(all), func(e *list.Element) bool { return writeOf(e).writer() != w.writer() })
 	switch {
 	case len(same) > maxOfWriter:
-		return oldest(same)
+		first := oldest(same)
+		x.remove(first)
+		same = slices.DeleteFunc(same, func(e *list.Element) bool { return e == first })
+		next := writeOf(oldest(same))
+		if earliest := writeOf(first).first(); earliest.Before(next.first()) {
+			next.Earliest = earliest
+		}
 	case len(all) > maxOfObject:
-		return oldest(all)
+		first := oldest(all)
+		x.remove(first)
+		x.droppedOf[w.Object] = later(x.droppedOf[w.Object], writeOf(first).Ended)
 	}
-	return nil
 }
 
 func oldest(all []*list.Element) *list.Element {
@@ -84,21 +104,28 @@ func (x *index) forget(now time.Time) {
 	}
 }
 
+// drop removes a write and records that the index lacks it.
 func (x *index) drop(e *list.Element) {
+	x.dropped = later(x.dropped, writeOf(e).Ended)
+	x.remove(e)
+}
+
+func (x *index) remove(e *list.Element) {
 	o := writeOf(e).Object
 	x.bytes -= writeOf(e).weight()
 	x.order.Remove(e)
 	rest := slices.DeleteFunc(x.objects[o], func(f *list.Element) bool { return f == e })
 	if len(rest) == 0 {
 		delete(x.objects, o)
+		delete(x.droppedOf, o)
 		return
 	}
 	x.objects[o] = rest
 }
 
-// each calls do with every object and its writes, sorted by time. Do must not call
-// methods of the index.
-func (x *index) each(now time.Time, do func(Object, []Write)) {
+// each calls do with every object and its history. The log begins at the given time; zero if
+// unknown. Do must not call methods of the index.
+func (x *index) each(now, begin time.Time, do func(Object, History)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.forget(now)
@@ -108,8 +135,17 @@ func (x *index) each(now time.Time, do func(Object, []Write)) {
 			writes = append(writes, *writeOf(e))
 		}
 		slices.SortFunc(writes, func(v, w Write) int { return v.compare(&w) })
-		do(o, writes)
+		do(o, History{writes, x.since(o, begin)})
 	}
+}
+
+// since returns the time since which the index lacks no write to the object; zero if unknown.
+func (x *index) since(o Object, begin time.Time) time.Time {
+	lost := later(x.dropped, x.droppedOf[o])
+	if begin.IsZero() || lost.IsZero() {
+		return begin
+	}
+	return later(begin, lost.Add(1))
 }
 
 func writeOf(e *list.Element) *Write {

@@ -14,9 +14,9 @@ import (
 // contents returns the IDs of the recorded writes by object.
 func (x *index) contents(now time.Time) map[string]string {
 	all := map[string]string{}
-	x.each(now, func(o Object, writes []Write) {
+	x.each(now, time.Time{}, func(o Object, h History) {
 		var ids []string
-		for _, w := range writes {
+		for _, w := range h.Writes {
 			ids = append(ids, w.ID)
 		}
 		all[o.ID()] = strings.Join(ids, " ")
@@ -78,8 +78,8 @@ func TestIndexIsBoundedInBytes(t *testing.T) {
 			w.Object.Name, w.User = fmt.Sprint("pod-", i), strings.Repeat("u", 8*maxShown)
 		}), noon())
 	}
-	b.each(noon(), func(_ Object, writes []Write) {
-		for _, w := range writes {
+	b.each(noon(), time.Time{}, func(_ Object, h History) {
+		for _, w := range h.Writes {
 			held += len(w.User)
 		}
 	})
@@ -133,5 +133,51 @@ func TestIndexServesManyAtOnce(t *testing.T) {
 	group.Wait()
 	if b.order.Len() != 100 {
 		t.Errorf("%d writes, want 100", b.order.Len())
+	}
+}
+
+// TestIndexRecordsLosses checks the time since which the index lacks no write to an object.
+func TestIndexRecordsLosses(t *testing.T) {
+	t.Parallel()
+	since := func(x *index, now, begin time.Time, name string) time.Time {
+		found := time.Time{}
+		x.each(now, begin, func(o Object, h History) {
+			if o.Name == name {
+				found = h.Since
+			}
+		})
+		return found
+	}
+	named := func(name string) func(*Write) { return func(w *Write) { w.Object.Name = name } }
+	begin, end := noon().Add(-30*time.Minute), func(after time.Duration) time.Time { return noon().Add(after + 4*time.Millisecond + 1) }
+	expect := func(reason string, got, want time.Time) {
+		t.Helper()
+		if !got.Equal(want) {
+			t.Errorf("%s: since %v, want %v", reason, got, want)
+		}
+	}
+	x := newIndex(time.Hour, 3)
+	x.add(writeAt("1", 0, named("a")), noon())
+	expect("nothing was dropped", since(x, noon(), begin, "a"), begin)
+	expect("the beginning is unknown", since(x, noon(), time.Time{}, "a"), time.Time{})
+	x.add(writeAt("0", -time.Hour-time.Second, named("a")), noon())
+	expect("dropped before the beginning", since(x, noon(), begin, "a"), begin)
+	expect("a write that is too old", since(x, noon(), noon().Add(-24*time.Hour), "a"), end(-time.Hour-time.Second))
+	for i := range 3 {
+		x.add(writeAt(fmt.Sprint("b", i), time.Duration(i+1)*time.Second, named("b")), noon())
+	}
+	expect("the write of another object was dropped", since(x, noon(), begin, "b"), end(0))
+	x.add(writeAt("c", 90*time.Minute, named("c")), noon().Add(90*time.Minute))
+	expect("the writes became too old", since(x, noon().Add(90*time.Minute), begin, "c"), end(3*time.Second))
+
+	x = newIndex(time.Hour, 10*maxOfObject)
+	x.add(writeAt("1", 0, named("other")), noon())
+	for i := range maxOfObject + 1 {
+		x.add(writeAt(fmt.Sprint(i), time.Duration(i)*time.Second, func(w *Write) { w.Object.Name, w.Manager = "many", fmt.Sprint(i) }), noon())
+	}
+	expect("an object with too many writers", since(x, noon(), begin, "many"), end(0))
+	expect("another object", since(x, noon(), begin, "other"), begin)
+	if x.forget(noon().Add(48 * time.Hour)); len(x.droppedOf) > 0 {
+		t.Errorf("%d objects are recorded after their writes were dropped", len(x.droppedOf))
 	}
 }

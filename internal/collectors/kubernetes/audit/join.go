@@ -14,10 +14,10 @@ const maxSkew = 2 * time.Second
 
 // AddUsers returns a copy of the owners of an object with their users set, as far as the writes to
 // the object identify them unambiguously. created is the time at which the object was created;
-// earlier writes, to another object with the same name, are ignored. The writes must be sorted by
-// time.
-func AddUsers(owners []model.Owner, writes []Write, created time.Time) []model.Owner {
+// earlier writes, to another object with the same name, are ignored.
+func AddUsers(owners []model.Owner, h History, created time.Time) []model.Owner {
 	owners = slices.Clone(owners)
+	writes, whole := h.Writes, h.reaches(created)
 	for i := range owners {
 		o := &owners[i]
 		o.Accounts = accounts(o, writes, created)
@@ -26,6 +26,7 @@ func AddUsers(owners []model.Owner, writes []Write, created time.Time) []model.O
 			continue
 		}
 		o.User, o.Evidence, o.Before = w.User, w.evidence(), before(w, o, writes, created)
+		o.BeforeUnknown = !whole && !h.proves(w, o)
 		if o.At.IsZero() {
 			o.At = w.Ended.Truncate(time.Second)
 		}
@@ -62,6 +63,13 @@ func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 	return during[len(during)-1]
 }
 
+// proves reports whether the history proves, even without the creation of the object, that the write
+// set all fields of the owner's entry. An entry of the subresource scale has one field, which the
+// last write set: the one at the time of the entry or, if the entry has no time, the last in the log.
+func (h *History) proves(w *Write, o *model.Owner) bool {
+	return w.Subresource == "scale" && (!o.At.IsZero() || !h.Since.IsZero() && !w.Ended.Before(h.Since))
+}
+
 // accounts returns the authenticated users of all writes that match the owner's entry, at
 // any time, sorted.
 func accounts(o *model.Owner, writes []Write, created time.Time) []string {
@@ -87,7 +95,7 @@ func before(last *Write, o *model.Owner, writes []Write, created time.Time) []st
 	}
 	var names []string
 	for i := range writes {
-		if w := &writes[i]; w.matches(o) && w.isAfter(created) && w.Began.Before(last.Ended) && w.User != last.User {
+		if w := &writes[i]; w.matches(o) && w.isAfter(created) && w.first().Before(last.Ended) && w.User != last.User {
 			names = append(names, w.User)
 		}
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func TestAddUsers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			given := []model.Owner{tt.owner}
-			signed := AddUsers(given, tt.writes, created)
+			signed := AddUsers(given, History{Writes: tt.writes, Since: created.Add(-maxSkew)}, created)
 			got := ""
 			if signed[0].User != "" {
 				got = signed[0].User + ": " + signed[0].Evidence
@@ -150,11 +151,76 @@ func TestAccounts(t *testing.T) {
 		writeAt("4", 3*time.Minute, by("other", func(w *Write) { w.Manager = "kubectl-patch" })),
 		writeAt("5", 4*time.Minute, by("scaler", scale)),
 	}
-	owners := AddUsers([]model.Owner{{Name: "kubectl-edit", At: noon().Add(2 * time.Minute)}, {Name: "unknown"}}, writes, noon().Add(-time.Hour))
+	owners := AddUsers([]model.Owner{{Name: "kubectl-edit", At: noon().Add(2 * time.Minute)}, {Name: "unknown"}}, History{Writes: writes}, noon().Add(-time.Hour))
 	if diff := cmp.Diff([]string{"alice", "carol"}, owners[0].Accounts); diff != "" {
 		t.Errorf("accounts (-want +got):\n%s", diff)
 	}
 	if len(owners[1].Accounts) > 0 {
 		t.Errorf("accounts of an unknown manager: %v", owners[1].Accounts)
 	}
+}
+
+// TestUsersAreProven checks that a user is certain only if the log contains every write to the object
+// that may have set the owner's entry.
+func TestUsersAreProven(t *testing.T) {
+	t.Parallel()
+	created := noon().Add(-time.Hour)
+	create := func(w *Write) { bob(w); w.Action, w.Manager = model.Created, "kubectl-create" }
+	owner := model.Owner{Name: "kubectl-edit", At: noon()}
+	edits := []Write{writeAt("1", 0, nil)}
+	creation := []Write{writeAt("0", -time.Hour, create), writeAt("1", 0, nil)}
+	scaler, scales := model.Owner{Name: "kubectl", Through: "scale"}, []Write{writeAt("1", 0, scale)}
+	tests := map[string]struct {
+		reason  string
+		owner   model.Owner
+		writes  []Write
+		since   time.Time
+		created time.Time
+		want    bool
+	}{
+		"whole log":              {"the log begins before the object", owner, edits, created.Add(-time.Minute), created, true},
+		"cut log":                {"the log begins after the object", owner, edits, created.Add(time.Minute), created, false},
+		"begins with the write":  {"earlier writes are lost", owner, edits, noon(), created, false},
+		"begins at the creation": {"the clocks may differ", owner, edits, created, created, false},
+		"begins with creation":   {"the log has the creation and everything after it", owner, creation, creation[0].Ended, created, true},
+		"gap after the creation": {"writes after the creation are lost", owner, creation, creation[0].Ended.Add(1), created, false},
+		"another creation":       {"the creation in the log is not that of the object", owner, creation, creation[0].Ended, created.Add(-time.Minute), false},
+		"unknown beginning":      {"everything may be lost", owner, creation, time.Time{}, created, false},
+		"unknown creation":       {"the log may begin after the object", owner, edits, created, time.Time{}, false},
+		"scale":                  {"the last scaling in the log set the only field", scaler, scales, noon(), created, true},
+		"scale before a gap":     {"a later scaling may be lost", scaler, scales, noon().Add(time.Minute), created, false},
+		"scale, unknown":         {"a later scaling may be lost", scaler, scales, time.Time{}, created, false},
+		"scale with time":        {"the scaling at that time set the only field", model.Owner{Name: "kubectl", Through: "scale", At: noon()}, scales, time.Time{}, created, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := AddUsers([]model.Owner{tt.owner}, History{tt.writes, tt.since}, tt.created)[0]
+			who, ok := o.LoggedUser()
+			if !ok || who.Name != "alice" || (who.Confidence == model.Exact) != tt.want {
+				t.Errorf("%s: %s %s (%v), want exact: %v", tt.reason, who.Name, who.Confidence, ok, tt.want)
+			}
+			if after, note := strings.CutSuffix(who.Evidence, ", which others may have used before the log begins"); note == tt.want || !strings.HasPrefix(after, "audit 1, ") {
+				t.Errorf("%s: evidence %q", tt.reason, who.Evidence)
+			}
+		})
+	}
+}
+
+// TestManyWritesHideNoEarlierUser checks that an earlier user of a writer is reported although the
+// index dropped his earlier writes, since he wrote often.
+func TestManyWritesHideNoEarlierUser(t *testing.T) {
+	t.Parallel()
+	x := newIndex(time.Hour, 1000)
+	x.add(writeAt("first", -time.Minute, bob), noon())
+	x.add(writeAt("last", 0, nil), noon())
+	for i := range 3 * maxOfWriter {
+		x.add(writeAt(fmt.Sprint(i), time.Duration(i+10)*time.Second, bob), noon())
+	}
+	x.each(noon(), noon().Add(-time.Hour), func(_ Object, h History) {
+		o := AddUsers([]model.Owner{{Name: "kubectl-edit", At: noon()}}, h, noon().Add(-time.Minute))[0]
+		if o.User != "alice" || len(o.Before) != 1 || o.Before[0] != "bob" {
+			t.Errorf("%s, used before by %v; want alice and bob", o.User, o.Before)
+		}
+	})
 }

@@ -21,7 +21,9 @@ type lines struct {
 	// were too long.
 	inside bool
 	long   int
-	line   []byte
+	// cut reports that the content ended in the middle of a line.
+	cut  bool
+	line []byte
 }
 
 // newLines returns the lines of r. With inside, r begins in the middle of a line.
@@ -36,6 +38,7 @@ func (l *lines) read(ctx context.Context, each func([]byte)) (done int64, err er
 	for ctx.Err() == nil {
 		piece, err := l.from.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			l.cut = len(l.line)+len(piece) > 0
 			return done, l.end(err)
 		}
 		whole := err == nil

@@ -35,11 +35,15 @@ type Log struct {
 	warned map[string]time.Time
 	// fault is the error of the last read of the file, or nil.
 	fault error
+	// inFile is the end of the first write in the file after the last gap, and sent that of the
+	// earliest write that the webhook sent; zero if there is none. sentSince is the time of the
+	// last gap in the events of the webhook, at first the time of New.
+	inFile, sent, sentSince time.Time
 }
 
 // New returns a Log without writes. It does not read the file.
 func New(o Options) *Log {
-	l := &Log{Options: o, index: newIndex(o.Keep, maxWrites), warned: map[string]time.Time{}}
+	l := &Log{Options: o, index: newIndex(o.Keep, maxWrites), warned: map[string]time.Time{}, sentSince: o.Now()}
 	if o.Path != "" {
 		l.file = &file{path: o.Path, keep: o.Keep, first: maxFirst}
 	}
@@ -58,9 +62,11 @@ func (l *Log) Refresh(ctx context.Context) {
 		writes, err := Decode(line)
 		if err != nil {
 			broken++
+			l.gapInFile()
 		}
+		l.beginInFile(writes)
 		l.record(writes)
-	})
+	}, l.gapInFile)
 	if err != nil {
 		l.warn(ctx, "audit log not read", slog.Any("err", err))
 	}
@@ -79,9 +85,57 @@ func (l *Log) Fault() error {
 	return l.fault
 }
 
-// Each calls do with every object that has writes, in no particular order, and with its writes,
-// sorted by time. The function do must not call methods of the log.
-func (l *Log) Each(do func(Object, []Write)) { l.index.each(l.Now(), do) }
+// Each calls do with every object that has writes, in no particular order, and with its history. The
+// function do must not call methods of the log.
+func (l *Log) Each(do func(Object, History)) { l.index.each(l.Now(), l.begin(), do) }
+
+// begin returns the time since which the log was received without a gap; zero if it is unknown. It is
+// never earlier than the first write in the log, since the log may have begun with it.
+func (l *Log) begin() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sent.IsZero() {
+		return l.inFile
+	}
+	sent := later(l.sent, l.sentSince)
+	if l.inFile.IsZero() || sent.Before(l.inFile) {
+		return sent
+	}
+	return l.inFile
+}
+
+// gapInFile records that lines of the file may be lost before the next line.
+func (l *Log) gapInFile() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inFile = time.Time{}
+}
+
+// beginInFile records the first writes after a gap.
+func (l *Log) beginInFile(writes []Write) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.inFile.IsZero() && len(writes) > 0 {
+		l.inFile = writes[0].Ended
+	}
+}
+
+// gapInHook records that the API server sent events that are lost.
+func (l *Log) gapInHook() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sentSince = l.Now()
+}
+
+// recordSent records writes that the webhook sent, in any order.
+func (l *Log) recordSent(writes []Write) {
+	l.mu.Lock()
+	if len(writes) > 0 && (l.sent.IsZero() || writes[0].Ended.Before(l.sent)) {
+		l.sent = writes[0].Ended
+	}
+	l.mu.Unlock()
+	l.record(writes)
+}
 
 // Hook returns the handler for the webhook backend of the API server; nil if Token is nil.
 func (l *Log) Hook() http.Handler {

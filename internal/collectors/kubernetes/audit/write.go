@@ -7,6 +7,7 @@ package audit
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -47,6 +48,40 @@ type Write struct {
 	// Began is the time at which the API server received the request, and Ended the time of its
 	// response.
 	Began, Ended time.Time
+	// Earliest is the time at which the first write of the same writer began that the index
+	// dropped; zero if it dropped none.
+	Earliest time.Time
+}
+
+// first returns the time at which the first write began that this one represents.
+func (w *Write) first() time.Time {
+	if w.Earliest.IsZero() {
+		return w.Began
+	}
+	return w.Earliest
+}
+
+// A History contains the writes to one object.
+type History struct {
+	// Writes are sorted by time.
+	Writes []Write
+	// Since is the time since which Writes contains the writes of every writer to the object, as
+	// far as the log shows gaps; zero if unknown.
+	Since time.Time
+}
+
+// reaches reports whether the history contains every write to the object that was created at that
+// time, because it begins before or contains the creation.
+func (h *History) reaches(created time.Time) bool {
+	switch {
+	case h.Since.IsZero() || created.IsZero():
+		return false
+	case !h.Since.After(created.Add(-maxSkew)):
+		return true
+	}
+	return slices.ContainsFunc(h.Writes, func(w Write) bool {
+		return w.Action == model.Created && w.spans(created, maxSkew) && !w.Ended.Before(h.Since)
+	})
 }
 
 // weight returns the approximate memory use of a write in the index, in bytes.
