@@ -90,18 +90,15 @@ func (l *Log) Fault() error {
 func (l *Log) Each(do func(Object, History)) { l.index.each(l.Now(), l.begin(), do) }
 
 // begin returns the time since which the log was received without a gap; zero if it is unknown. It is
-// never earlier than the first write in the log, since the log may have begun with it.
+// never earlier than the first write in the log, since the log may have begun with it. If there are both
+// a file and a webhook, it is the later beginning, since the file may be that of one of several servers.
 func (l *Log) begin() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sent.IsZero() {
 		return l.inFile
 	}
-	sent := later(l.sent, l.sentSince)
-	if l.inFile.IsZero() || sent.Before(l.inFile) {
-		return sent
-	}
-	return l.inFile
+	return later(l.inFile, later(l.sent, l.sentSince))
 }
 
 // gapInFile records that lines of the file may be lost before the next line.
