@@ -62,7 +62,7 @@ func testSchema() *model.Schema {
 	defaultMode := model.StringOf("auto")
 	protocol := model.StringOf("TCP")
 	return &model.Schema{Extra: model.Extra{Closed: true}, Fields: map[string]*model.Schema{
-		"labels": {Each: &model.Schema{}, Foreign: []string{"tool/"}},
+		"labels": {Each: &model.Schema{}, Foreign: []string{"tool/", "cloud/"}, Marks: []string{"tool/"}},
 		"mode":   {Default: &defaultMode},
 		"ip":     {Extra: model.Extra{Generated: true}},
 		"policy": {Extra: model.Extra{Derived: true}},

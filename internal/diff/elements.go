@@ -115,7 +115,7 @@ func agreement(schema *model.Schema, a, b model.Value) (equal, other int) {
 	switch {
 	case a.IsEmpty() && b.IsEmpty(), a.IsNull() && fillsIn(schema, b), b.IsNull() && fillsIn(schema, a):
 	case a.Kind() == model.Map && b.Kind() == model.Map:
-		fa, fb := a.Fields(), b.Fields()
+		fa, fb := completed(schema, a).Fields(), completed(schema, b).Fields()
 		for len(fa) > 0 || len(fb) > 0 {
 			name := leastName(fa, fb)
 			add(schema.Field(name), takeField(&fa, name), takeField(&fb, name))

@@ -71,6 +71,7 @@ func isContent(schema *model.Schema) bool { return schema != nil && schema.Conte
 func derived(schema *model.Schema) bool { return schema != nil && schema.Derived }
 
 func equalMaps(schema *model.Schema, a, b model.Value) bool {
+	a, b = completed(schema, a), completed(schema, b)
 	fa, fb := a.Fields(), b.Fields()
 	for len(fa) > 0 || len(fb) > 0 {
 		switch order := compareHeads(fa, fb); {
@@ -92,6 +93,14 @@ func equalMaps(schema *model.Schema, a, b model.Value) bool {
 		}
 	}
 	return true
+}
+
+// completed returns a map with the fields that the system sets in it.
+func completed(schema *model.Schema, v model.Value) model.Value {
+	if schema == nil || schema.Complete == nil || v.Kind() != model.Map {
+		return v
+	}
+	return schema.Complete(v)
 }
 
 // compareHeads compares the first fields of two sorted lists; an empty list comes last.

@@ -28,6 +28,8 @@ type origin struct {
 func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Value) (by origin) {
 	for _, o := range owners {
 		switch {
+		case w.mark && w.writers.isApplier(o) && keepsRecord(o):
+			return w.markedBy(o, l)
 		case w.writers.isApplier(o) && o.Applies:
 			return origin{applied: true}
 		case w.leftToSystem(o, schema):
@@ -53,10 +55,22 @@ func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Val
 	return by
 }
 
+// markedBy returns the origin of a mark that the applier owns. A mark of the applier's own tool needs no
+// exemption.
+func (w *walk) markedBy(o *model.Owner, l model.Value) origin {
+	switch why, missing := w.evidence(o, l); {
+	case missing != nil:
+		return origin{unrecorded: missing}
+	case why != "":
+		return origin{}
+	}
+	return origin{exempt: o, reason: "a mark of a tool that applies declarations"}
+}
+
 // leftToSystem reports whether the declaration's writer may have left the field to the
-// system, or marked the object as its own, instead of setting it.
+// system instead of setting it.
 func (w *walk) leftToSystem(o *model.Owner, schema *model.Schema) bool {
-	return w.writers.isApplier(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema != nil && w.schema.Filled)
+	return w.writers.isApplier(o) && keepsRecord(o) && (mayDerive(schema) || w.schema != nil && w.schema.Filled)
 }
 
 // mayBeDerived reports whether the owner may own the field because the system derived it

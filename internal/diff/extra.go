@@ -13,7 +13,9 @@ import (
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
-	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
+	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema, l)):
+	case r.IsNull() && schema != nil && schema.Generated:
+		w.reportGenerated(schema, l)
 	case r.IsNull() && w.isDefaultTree(schema, l):
 	case comparedByField(schema, l):
 		w.fields(schema, model.Value{}, r, l)
@@ -67,8 +69,34 @@ func (w *walk) equalsDerived(schema *model.Schema, l model.Value) bool {
 
 // bySystemAlone reports whether the system sets an undeclared value: it allocates it, or
 // may derive it and no record of writers distinguishes that from an edit.
-func (w *walk) bySystemAlone(schema *model.Schema) bool {
-	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.OwnersRemoved))
+func (w *walk) bySystemAlone(schema *model.Schema, l model.Value) bool {
+	return schema != nil && (schema.Generated && w.generatedBy(schema, l) == nil || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.OwnersRemoved))
+}
+
+// generatedBy returns the last writer that set a value which the system allocates otherwise; nil if
+// the system, the applier, or the writer that created the object set it.
+func (w *walk) generatedBy(schema *model.Schema, l model.Value) *model.Owner {
+	if schema.Derive != nil && w.equalsDerived(schema, l) {
+		return nil
+	}
+	var last *model.Owner
+	for _, o := range w.writers.ownersAt(w.path) {
+		if why, _ := w.evidence(o, l); why != "" || w.writers.isApplier(o) || w.isMaker(o) || w.claim.Lens != nil && !o.Edits {
+			continue
+		}
+		if last == nil || o.At.After(last.At) {
+			last = o
+		}
+	}
+	return last
+}
+
+// reportGenerated reports a value that a writer set instead of the system.
+func (w *walk) reportGenerated(schema *model.Schema, l model.Value) {
+	if w.claimedByOther() || w.exemptIfDelegated(schema, l) {
+		return
+	}
+	w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.writtenBy(w.generatedBy(schema, l), false))
 }
 
 // reportDropped reports a value that was applied and is no longer declared.
@@ -79,7 +107,10 @@ func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 	case !w.declaredFor(schema, absent, r).IsNull():
 		w.reportAgainstRecord(schema, r, r, l)
 	case Equal(schema, absent, l) && Equal(schema, absent, r):
-	case w.foreign:
+	case w.mark:
+		if o := w.lastWriter(); o == nil || w.markedBy(o, l) != (origin{}) {
+			w.exempt(l, o, "a mark of a tool that applies declarations")
+		}
 	case Equal(schema, absent, l) && w.appliedSince(w.otherOwners()):
 	case Equal(schema, absent, l):
 		w.add(model.Codified, absent, r, l, w.changedBy())
@@ -110,8 +141,10 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 	case by.writer != nil:
 		// The declaration's own writer did not add what the declaration lacks.
 		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.isApplier(by.writer)))
-	case by.applied && !w.foreign:
+	case by.applied:
 		w.reportPending(schema, absent, l, l)
+	case len(owners) == 0 && w.foreign && !mayDerive(schema):
+		w.exempt(l, nil, "no field manager, and a label or annotation of a controller")
 	case len(owners) == 0 && !w.foreign:
 		w.reportUnowned(schema, l)
 	}

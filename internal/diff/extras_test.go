@@ -136,21 +136,17 @@ func TestLeftToSystem(t *testing.T) {
 		declares model.Owner
 		owner    model.Owner
 		schema   *model.Schema
-		foreign  bool
 		want     bool
 	}{
-		{"a field with a known default", apply, apply, &model.Schema{}, false, false},
-		{"a derived field", apply, apply, derives, false, true},
-		{"a field beside what is declared", apply, apply, &model.Schema{}, true, true},
-		{"a derived field of another writer", apply, hand, derives, false, false},
-		{"a field of another writer beside what is declared", apply, hand, &model.Schema{}, true, false},
-		{"a derived field of a maker without a record", maker, maker, derives, false, false},
-		{"a field of a maker without a record", maker, maker, &model.Schema{}, false, false},
-		{"a derived field whose rule is known", apply, apply, &model.Schema{Extra: model.Extra{Derived: true, Derive: func(v model.Value) model.Value { return v }}}, false, false},
+		{"a field with a known default", apply, apply, &model.Schema{}, false},
+		{"a derived field", apply, apply, derives, true},
+		{"a derived field of another writer", apply, hand, derives, false},
+		{"a derived field of a maker without a record", maker, maker, derives, false},
+		{"a field of a maker without a record", maker, maker, &model.Schema{}, false},
+		{"a derived field whose rule is known", apply, apply, &model.Schema{Extra: model.Extra{Derived: true, Derive: func(v model.Value) model.Value { return v }}}, false},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, Owners: []model.Owner{tc.declares, hand}})
 		w := walkAt(s, "port")
-		w.foreign = tc.foreign
 		if got := w.leftToSystem(&tc.owner, tc.schema); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}

@@ -24,10 +24,10 @@ type walk struct {
 	path   path
 	// statements collects what the claim declares for each live field; nil drops it.
 	statements *[]statement
-	// foreign reports whether the walk is inside a field that is Foreign.
-	foreign     bool
-	differences []difference
-	options     Options
+	// foreign and mark report whether the walk is inside a field that is Foreign, or one of the Marks.
+	foreign, mark bool
+	differences   []difference
+	options       Options
 }
 
 // A difference is one field that differs. reason is the evidence for the verdict, if one
@@ -139,17 +139,25 @@ func (w *walk) fields(schema *model.Schema, d, r, l model.Value) {
 	for len(df) > 0 || len(rf) > 0 || len(lf) > 0 {
 		name := leastName(df, rf, lf)
 		dv, rv, lv := takeField(&df, name), takeField(&rf, name), takeField(&lf, name)
-		outside := w.foreign
-		w.foreign = outside || isForeign(schema, name)
+		foreign, mark := w.foreign, w.mark
+		w.foreign, w.mark = foreign || isForeign(schema, name), mark || isMark(schema, name)
 		w.push(fieldSegment(name))
 		w.node(schema.Field(name), dv, rv, lv)
 		w.pop()
-		w.foreign = outside
+		w.foreign, w.mark = foreign, mark
 	}
 }
 
 func isForeign(schema *model.Schema, name string) bool {
-	return schema != nil && slices.ContainsFunc(schema.Foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return schema != nil && hasPrefix(name, schema.Foreign)
+}
+
+func isMark(schema *model.Schema, name string) bool {
+	return schema != nil && hasPrefix(name, schema.Marks)
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func leastName(lists ...[]model.Field) string {
@@ -250,6 +258,7 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 		w.leaf(schema, d, r, l)
 		return
 	}
+	d, r, l = completed(schema, d), completed(schema, r), completed(schema, l)
 	df, lf := d.Fields(), l.Fields()
 	for len(df) > 0 || len(lf) > 0 {
 		name := leastName(df, lf)

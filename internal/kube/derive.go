@@ -1,6 +1,10 @@
 package kube
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
 
 // derivations returns how fields of a definition are derived from the others in it,
 // by name. Those that depend on more than that (a default class, the tag that an
@@ -10,6 +14,13 @@ func derivations(definition string) map[string]func(model.Value) model.Value {
 	switch definition {
 	case "io.k8s.api.core.v1.ServicePort":
 		return map[string]func(model.Value) model.Value{"targetPort": func(port model.Value) model.Value { return port.At("port") }}
+	case "io.k8s.api.core.v1.PodSpec":
+		return map[string]func(model.Value) model.Value{"serviceAccount": func(pod model.Value) model.Value { return pod.At("serviceAccountName") }}
+	case "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames":
+		return map[string]func(model.Value) model.Value{
+			"singular": func(names model.Value) model.Value { return model.StringOf(strings.ToLower(names.At("kind").Str())) },
+			"listKind": func(names model.Value) model.Value { return model.StringOf(names.At("kind").Str() + "List") },
+		}
 	case "io.k8s.api.networking.v1.NetworkPolicySpec":
 		return map[string]func(model.Value) model.Value{"policyTypes": policyTypes}
 	case "io.k8s.api.core.v1.PersistentVolumeClaimSpec":
@@ -39,4 +50,45 @@ func policyTypes(spec model.Value) model.Value {
 		types = append(types, model.StringOf("Egress"))
 	}
 	return model.ListOf(types...)
+}
+
+// completion returns how the API server completes a map of a definition; nil if it does not.
+func completion(definition string) func(model.Value) model.Value {
+	if definition == "io.k8s.api.core.v1.LimitRangeItem" {
+		return completeLimits
+	}
+	return nil
+}
+
+// completeLimits sets the default limits and requests of containers from the other values, as the API
+// server does. https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/v1/defaults.go
+func completeLimits(item model.Value) model.Value {
+	if item.At("type").Str() != "Container" {
+		return item
+	}
+	limits := withMissing(item.At("default"), item.At("max"))
+	requests := withMissing(withMissing(item.At("defaultRequest"), limits), item.At("min"))
+	if !limits.IsEmpty() {
+		item = item.With("default", limits)
+	}
+	if !requests.IsEmpty() {
+		item = item.With("defaultRequest", requests)
+	}
+	return item
+}
+
+// withMissing returns a map with the fields of another one that it lacks.
+func withMissing(v, other model.Value) model.Value {
+	if other.Kind() != model.Map {
+		return v
+	}
+	if v.Kind() != model.Map {
+		return other
+	}
+	for _, f := range other.Fields() {
+		if _, ok := v.Get(f.Name); !ok {
+			v = v.With(f.Name, f.Value)
+		}
+	}
+	return v
 }

@@ -312,6 +312,7 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 			r.set(s, field.Str(), mark.set)
 		}
 	}
+	s.Complete = completion(name)
 	for field, derive := range derivations(name) {
 		r.set(s, field, func(f *model.Schema) { f.Derive = derive })
 	}
@@ -343,9 +344,10 @@ func (r *schemaReader) scheduled(pod *model.Schema) {
 
 // metadata returns the schemas of labels and annotations.
 func (r *schemaReader) metadata() map[string]*model.Schema {
-	labels := &model.Schema{Each: &model.Schema{Content: true}, Foreign: r.foreign(),
-		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Extra: model.Extra{Generated: true}}}}
-	annotations := &model.Schema{Each: &model.Schema{Content: true}, Foreign: labels.Foreign,
+	foreign, marks := r.texts("foreign"), r.texts("marks")
+	labels := &model.Schema{Each: &model.Schema{Content: true}, Foreign: foreign, Marks: marks,
+		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Volatile: true}}}
+	annotations := &model.Schema{Each: &model.Schema{Content: true}, Foreign: foreign, Marks: marks,
 		Fields: map[string]*model.Schema{restartedAt: {Volatile: true}, templateGeneration: {Volatile: true}}}
 	return map[string]*model.Schema{"labels": labels, "annotations": annotations}
 }
@@ -384,10 +386,11 @@ func (r *schemaReader) setBelow(s *model.Schema, path string, change func(*model
 	})
 }
 
-func (r *schemaReader) foreign() []string {
-	var prefixes []string
-	for _, p := range r.semantics.At("foreign").Items() {
-		prefixes = append(prefixes, p.Str())
+// texts returns the texts of a section of the semantics.
+func (r *schemaReader) texts(section string) []string {
+	var list []string
+	for _, v := range r.semantics.At(section).Items() {
+		list = append(list, v.Str())
 	}
-	return prefixes
+	return list
 }

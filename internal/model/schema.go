@@ -19,6 +19,8 @@ type Schema struct {
 	// Foreign lists prefixes of the names of fields that controllers and delivery tools add to the
 	// declared fields of a map.
 	Foreign []string
+	// Marks lists the prefixes of those that the writer of a declaration adds to it.
+	Marks []string
 
 	// Format determines which spellings of a scalar are equal.
 	Format Format
@@ -61,7 +63,7 @@ type Extra struct {
 	// value is then drift only if it was edited later.
 	Derived bool
 	// Derive returns the value that the system derives from the value that contains the field, or
-	// null if it derives none. It is nil if the rule is unknown. Only Derived fields have it.
+	// null if it derives none. It is nil if the rule is unknown. Only Derived and Generated fields have it.
 	Derive func(holder Value) Value
 	// Optional reports whether an absent field is left to other writers, even in a complete claim.
 	Optional bool
@@ -76,6 +78,9 @@ type Extra struct {
 	Newer bool
 	// Filled reports whether the system sets values that no schema describes.
 	Filled bool
+	// Complete returns a map with the fields that the system sets in it according to its other fields.
+	// It is nil if there are none.
+	Complete func(Value) Value
 }
 
 // A ListType determines how the elements of two lists are paired.
