@@ -103,7 +103,11 @@ func (r *Room) at(kind, path string, v model.Value) model.Value {
 		list := model.MapOf(model.Field{Name: last, Value: model.ListOf(v)})
 		return r.Again(kind, list).At(last).Items()[0]
 	}
-	return r.Again(kind, model.MapOf(model.Field{Name: last, Value: v})).At(last)
+	holder := model.MapOf(model.Field{Name: last, Value: v})
+	if isQuota(kind) && strings.Contains(path, quotaLimits) {
+		return r.Again(kind, model.MapOf(model.Field{Name: quotaLimits, Value: holder})).At(quotaLimits, last)
+	}
+	return r.Again(kind, holder).At(last)
 }
 
 // lastName returns the last field of a path, and the name of the enclosing list element:

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,9 @@ type frame struct {
 	below certainty
 	// all reports whether the operator's rules make everything here secret.
 	all bool
+	// counts reports whether the fields here are the limits of a quota, which have the names of
+	// the kinds that they count.
+	counts bool
 	// program is the command to which the arguments here belong.
 	program *program
 }
@@ -140,12 +144,15 @@ func (w *walker) ruled(v model.Value, f frame, traced bool) (model.Value, bool) 
 
 // frameOf returns the frame of a field below a frame.
 func (w *walker) frameOf(f frame, field model.Field) frame {
-	below := frame{all: f.all}
+	name := field.Name
+	below := frame{all: f.all, counts: name == quotaLimits && isQuota(w.kind)}
 	if f.all {
 		return below
 	}
-	name := field.Name
 	sure := w.room.rules.rate(name, false)
+	if f.counts && sure < certain && isQuantity(field.Value.Text()) {
+		return below
+	}
 	if sure == open {
 		below.sure = f.inherited(name)
 		return below
@@ -167,6 +174,21 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 		}
 	}
 	return below
+}
+
+// quotaLimits is the field of a quota with its limits.
+const quotaLimits = "hard"
+
+// isQuota reports whether a kind is ResourceQuota, or ClusterResourceQuota of OpenShift.
+func isQuota(kind string) bool {
+	name, _, _ := strings.Cut(path.Base(kind), ".")
+	return strings.HasSuffix(name, "ResourceQuota")
+}
+
+// isQuantity reports whether a text is a number with the suffix of a unit: 2k, 1.5Gi.
+func isQuantity(t string) bool {
+	unit := strings.TrimLeft(t, "0123456789.")
+	return len(unit) < len(t) && (unit == "" || strings.Contains(" m k M G T P E Ki Mi Gi Ti Pi Ei ", " "+unit+" "))
 }
 
 // inherited returns the certainty of a field whose own name is not that of a secret.

@@ -89,3 +89,31 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestQuota tests that the limits of a quota are not sealed by the names of the kinds that they
+// count, as they are not in a stored finding.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, kind, text string
+		want               []string
+	}{
+		{"counts", "kubernetes/ResourceQuota", `{"spec":{"hard":{"secrets":"2k","count/secrets":2000,"count/tokens.example.org":"1500","vault-secrets.storageclass.storage.k8s.io/requests.storage":"1.5Gi"}}}`, nil},
+		{"a quota of OpenShift", "kubernetes/ClusterResourceQuota.quota.openshift.io", `{"spec":{"quota":{"hard":{"secrets":"2k"}}}}`, nil},
+		{"another text", "kubernetes/ResourceQuota", `{"spec":{"hard":{"secrets":"k2","count/secrets":"1KB"}}}`, []string{`spec.hard["count/secrets"]`, "spec.hard.secrets"}},
+		{"another field", "kubernetes/ResourceQuota", `{"spec":{"secrets":"2k"}}`, []string{"spec.secrets"}},
+		{"another kind", "kubernetes/ConfigMap", `{"spec":{"hard":{"secrets":"2k"}}}`, []string{"spec.hard.secrets"}},
+	} {
+		if d := cmp.Diff(tc.want, sealed(t, room(secret.Options{}), tc.kind, tc.text)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
+		}
+	}
+	if d := cmp.Diff([]string{"hard.secrets"}, sealed(t, room(secret.Options{Names: []string{"secrets"}}), "kubernetes/ResourceQuota", `{"hard":{"secrets":"2k"}}`)); d != "" {
+		t.Errorf("a name of the operator (-want +got):\n%s", d)
+	}
+	count := model.StringOf("2k")
+	f := model.Finding{Key: model.Key{Kind: "kubernetes/ResourceQuota"}, Changes: []model.Change{{Path: "spec.hard.secrets", Live: &count}}}
+	if room(secret.Options{}).Finding(&f); f.Changes[0].Secret {
+		t.Errorf("a stored finding is sealed: %v", f.Changes[0])
+	}
+}
