@@ -11,7 +11,7 @@ import (
 // the system sets it according to the schema.
 func Deviations(schema *model.Schema, declared, live model.Value) []string {
 	return differing(schema, declared, live, func(schema *model.Schema, d, l model.Value) bool {
-		return schema != nil && schema.Volatile || Equal(schema, d, l) || d.IsNull() && fillsIn(schema, l)
+		return schema != nil && schema.Volatile || Equal(schema, d, l) || orUnset(schema, d).IsNull() && fillsIn(schema, l)
 	})
 }
 

@@ -112,6 +112,7 @@ func agreement(schema *model.Schema, a, b model.Value) (equal, other int) {
 		e, o := agreement(schema, a, b)
 		equal, other = equal+e, other+o
 	}
+	a, b = orUnset(schema, a), orUnset(schema, b)
 	switch {
 	case a.IsEmpty() && b.IsEmpty(), a.IsNull() && fillsIn(schema, b), b.IsNull() && fillsIn(schema, a):
 	case a.Kind() == model.Map && b.Kind() == model.Map:

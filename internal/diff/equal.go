@@ -21,6 +21,10 @@ func Equal(schema *model.Schema, a, b model.Value) bool {
 		return absentEquals(schema, b)
 	case b.IsNull():
 		return absentEquals(schema, a)
+	case isUnset(schema, a):
+		return absentEquals(schema, b)
+	case isUnset(schema, b):
+		return absentEquals(schema, a)
 	case a.Kind() == model.Map && b.Kind() == model.Map:
 		return equalMaps(schema, a, b)
 	case a.Kind() == model.List && b.Kind() == model.List:
@@ -37,6 +41,9 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 	if schema.Volatile || schema.Content {
 		return schema.Volatile
 	}
+	if isUnset(schema, v) {
+		return true
+	}
 	if schema.Default != nil {
 		return v.Kind() >= model.List && v.IsEmpty() || Equal(schema, *schema.Default, v)
 	}
@@ -52,6 +59,19 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 		}
 	}
 	return true
+}
+
+// isUnset reports whether v is an empty value that the system reads as an absent one.
+func isUnset(schema *model.Schema, v model.Value) bool {
+	return schema != nil && schema.Unset && v.IsEmpty()
+}
+
+// orUnset returns v, or null if the system reads v as absent and may set a list or any value instead.
+func orUnset(schema *model.Schema, v model.Value) model.Value {
+	if isUnset(schema, v) && (schema.Generated || schema.Derived || v.Kind() == model.List) {
+		return model.Value{}
+	}
+	return v
 }
 
 // fillsIn reports whether v is a value that the system itself sets if none is declared.
@@ -86,7 +106,7 @@ func equalMaps(schema *model.Schema, a, b model.Value) bool {
 			}
 			fb = fb[1:]
 		default:
-			if !Equal(schema.Field(fa[0].Name), fa[0].Value, fb[0].Value) {
+			if !equalFields(schema.Field(fa[0].Name), fa[0].Value, fb[0].Value) {
 				return false
 			}
 			fa, fb = fa[1:], fb[1:]
@@ -101,6 +121,14 @@ func completed(schema *model.Schema, v model.Value) model.Value {
 		return v
 	}
 	return schema.Complete(v)
+}
+
+// equalFields reports whether the values of a field that two maps have are equal.
+func equalFields(schema *model.Schema, a, b model.Value) bool {
+	if isUnset(schema, a) || isUnset(schema, b) {
+		return fillsIn(schema, a) && fillsIn(schema, b)
+	}
+	return Equal(schema, a, b)
 }
 
 // compareHeads compares the first fields of two sorted lists; an empty list comes last.

@@ -17,7 +17,8 @@ func TestEqual(t *testing.T) {
 	t.Parallel()
 	auto, zero, none := model.StringOf("auto"), value(t, "0"), value(t, "[]")
 	text := &model.Schema{}
-	withDefault := &model.Schema{Default: &auto}
+	withDefault, unset := &model.Schema{Default: &auto}, &model.Schema{Default: &auto, Unset: true}
+	address := &model.Schema{Unset: true, Extra: model.Extra{Generated: true}}
 	item := func(kind model.ListType, each *model.Schema) *model.Schema {
 		return &model.Schema{List: kind, Each: each}
 	}
@@ -86,6 +87,17 @@ func TestEqual(t *testing.T) {
 		{"generated in a map whose being there says something",
 			fields(map[string]*model.Schema{"net": {Content: true, Fields: map[string]*model.Schema{"ip": {Extra: model.Extra{Generated: true}}}}}),
 			`{}`, `{"net":{"ip":"10.0.0.1"}}`, false},
+		{"an empty text that the system reads as unset is the default", unset, `""`, `"auto"`, true},
+		{"an empty text that the system reads as unset is no other value", unset, `""`, `"manual"`, false},
+		{"an empty text that the system reads as unset is nothing", unset, "", `""`, true},
+		{"two empty values that the system reads as unset", unset, `""`, "0", true},
+		{"zero that the system reads as unset is nothing", unset, "", "0", true},
+		{"an empty generated text is no other value", address, `""`, `"10.0.0.1"`, false},
+		{"an empty generated field of a map is filled in", fields(map[string]*model.Schema{"ip": address}), `{"ip":""}`, `{"ip":"10.0.0.1"}`, true},
+		{"an empty field of a map is the default", fields(map[string]*model.Schema{"mode": unset}), `{"mode":""}`, `{"mode":"auto"}`, true},
+		{"an empty field of a map is no other value", fields(map[string]*model.Schema{"mode": unset}), `{"mode":""}`, `{"mode":"manual"}`, false},
+		{"a field with another value is not filled in", fields(map[string]*model.Schema{"ip": address}), `{"ip":"10.0.0.1"}`, `{"ip":"10.0.0.2"}`, false},
+
 		{"a derived map fills in fields", &model.Schema{Extra: model.Extra{Derived: true}}, `{"a":1}`, `{"a":1,"b":2}`, true},
 		{"a derived map fills in fields on the other side", &model.Schema{Extra: model.Extra{Derived: true}}, `{"a":1,"b":2}`, `{"a":1}`, true},
 		{"a derived map changes no field", &model.Schema{Extra: model.Extra{Derived: true}}, `{"a":1}`, `{"a":2,"b":2}`, false},

@@ -141,6 +141,8 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 	case by.writer != nil:
 		// The declaration's own writer did not add what the declaration lacks.
 		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.isApplier(by.writer)))
+	case by.applied && mayDerive(schema) && !w.path.in(w.claim.Value).IsNull():
+		// The declaration has an empty value there, for which the system set another.
 	case by.applied:
 		w.reportPending(schema, absent, l, l)
 	case len(owners) == 0 && w.foreign && !mayDerive(schema):

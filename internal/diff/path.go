@@ -138,10 +138,8 @@ func keyOf(schema *model.Schema, element model.Value) (key model.Value, ok bool)
 // keyField returns a key field of an element, or its default.
 func keyField(schema *model.Schema, element model.Value, name string) model.Value {
 	v, ok := element.Get(name)
-	if !ok {
-		if d := schema.Element().Field(name); d != nil && d.Default != nil {
-			return *d.Default
-		}
+	if field := schema.Element().Field(name); field != nil && field.Default != nil && (!ok || isUnset(field, v)) {
+		return *field.Default
 	}
 	return v
 }

@@ -70,6 +70,7 @@ func (w *walk) pop() { w.path = w.path[:len(w.path)-1] }
 
 // node compares one node.
 func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
+	d, r = orUnset(schema, d), orUnset(schema, r)
 	switch {
 	case incomparable(schema):
 		w.reportMasked(schema, d)
@@ -264,6 +265,7 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 		name := leastName(df, lf)
 		dv, lv := takeField(&df, name), takeField(&lf, name)
 		below := schema.Field(name)
+		dv = orUnset(below, dv)
 		if Equal(below, dv, lv) || dv.IsNull() && (fillsIn(below, lv) || derived(schema)) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"math"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -21,6 +22,8 @@ func derivations(definition string) map[string]func(model.Value) model.Value {
 			"singular": func(names model.Value) model.Value { return model.StringOf(strings.ToLower(names.At("kind").Str())) },
 			"listKind": func(names model.Value) model.Value { return model.StringOf(names.At("kind").Str() + "List") },
 		}
+	case "io.k8s.api.batch.v1.JobSpec":
+		return map[string]func(model.Value) model.Value{"backoffLimit": backoffLimit, "podReplacementPolicy": podReplacementPolicy}
 	case "io.k8s.api.networking.v1.NetworkPolicySpec":
 		return map[string]func(model.Value) model.Value{"policyTypes": policyTypes}
 	case "io.k8s.api.core.v1.PersistentVolumeClaimSpec":
@@ -91,4 +94,22 @@ func withMissing(v, other model.Value) model.Value {
 		}
 	}
 	return v
+}
+
+// backoffLimit returns how often the pods of a Job may fail. A limit for each index replaces
+// the one for all of them. https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/batch/v1/defaults.go
+func backoffLimit(job model.Value) model.Value {
+	if job.At("backoffLimitPerIndex").IsNull() {
+		return model.IntOf(6)
+	}
+	return model.IntOf(math.MaxInt32)
+}
+
+// podReplacementPolicy returns when a Job replaces a pod. With a policy for failures, it waits
+// until the pod has failed.
+func podReplacementPolicy(job model.Value) model.Value {
+	if job.At("podFailurePolicy").IsNull() {
+		return model.StringOf("TerminatingOrFailed")
+	}
+	return model.StringOf("Failed")
 }

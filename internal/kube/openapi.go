@@ -21,8 +21,9 @@ import (
 var openapiGZ []byte
 
 // semantics.json has the parts of the API that the published schemas lack: defaults,
-// allocated values and the meaning of list order, from the API reference and a real API
-// server.
+// allocated values, the meaning of list order, and which fields with a value of the server
+// are no pointers in its Go types, so that it reads a declared zero as unset. They are from
+// the API reference and a real API server.
 //
 //go:embed semantics.json
 var semanticsJSON []byte
@@ -304,8 +305,9 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 		set     func(*model.Schema)
 	}{
 		{"generated", func(f *model.Schema) { f.Generated = true }},
-		{"derived", func(f *model.Schema) { f.Derived = true }},
+		{"derived", derive},
 		{"content", func(f *model.Schema) { f.Content = true }},
+		{"unset", func(f *model.Schema) { f.Unset = true }},
 		{"volatile", func(f *model.Schema) { f.Volatile = true }},
 	} {
 		for _, field := range r.semantics.At(mark.section, name).Items() {
@@ -321,6 +323,17 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	}
 	if r.lists("labels_from_template", name) {
 		r.setBelow(s, "metadata.labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Extra: model.Extra{Derived: true}} })
+	}
+}
+
+// derive marks a field whose value the server derives from others. It derives each entry of
+// a map of strings.
+func derive(field *model.Schema) {
+	field.Derived = true
+	if each := field.Each; each != nil && each.Content {
+		own := *each
+		own.Derived = true
+		field.Each = &own
 	}
 }
 

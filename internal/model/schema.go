@@ -29,6 +29,9 @@ type Schema struct {
 	// Content reports whether an empty value differs from an absent one. Examples are an entry of a
 	// map with arbitrary field names, and an empty selector, which selects everything.
 	Content bool
+	// Unset reports whether the system reads an empty value, such as "" or 0, as an absent one, and
+	// sets its own instead. It excludes Content.
+	Unset bool
 	// Location reports whether the field is the place of the object. A different value then means
 	// that the object was moved.
 	Location bool
