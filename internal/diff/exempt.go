@@ -27,18 +27,12 @@ type origin struct {
 // its name. Values that the system derives have no writer.
 func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Value) (by origin) {
 	for _, o := range owners {
-		switch {
-		case w.mark && w.writers.isApplier(o) && keepsRecord(o):
-			return w.markedBy(o, l)
-		case w.writers.isApplier(o) && o.Applies:
-			return origin{applied: true}
-		case w.leftToSystem(o, schema):
-			return origin{}
-		case w.schema == nil && w.writers.isApplier(o) && keepsRecord(o):
-			return origin{exempt: o, reason: "not every default of the kind is known"}
-		case w.writers.isApplier(o) && w.newer() && !hasDefault(schema):
-			return origin{exempt: o, reason: "not every default of the field is known"}
-		case w.mayBeDerived(o, schema):
+		if w.writers.isApplier(o) {
+			if by, ok := w.ofApplier(o, schema, l); ok {
+				return by
+			}
+		}
+		if w.mayBeDerived(o, schema) {
 			return origin{exempt: o, reason: "the system may have derived it when the object was made"}
 		}
 		why, missing := w.evidence(o, l)
@@ -53,6 +47,23 @@ func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Val
 		}
 	}
 	return by
+}
+
+// ofApplier returns the origin of a field that the applier owns; ok is false if it is the origin of any other owner.
+func (w *walk) ofApplier(o *model.Owner, schema *model.Schema, l model.Value) (by origin, ok bool) {
+	switch keeps := keepsRecord(o); {
+	case w.mark && keeps:
+		return w.markedBy(o, l), true
+	case o.Applies:
+		return origin{applied: true}, true
+	case w.leftToSystem(o, schema):
+		return origin{}, true
+	case keeps && w.schema == nil:
+		return origin{exempt: o, reason: "not every default of the kind is known"}, true
+	case w.newer() && !hasDefault(schema):
+		return origin{exempt: o, reason: "not every default of the field is known"}, true
+	}
+	return origin{}, false
 }
 
 // markedBy returns the origin of a mark that the applier owns. A mark of the applier's own tool needs no

@@ -12,11 +12,7 @@ import (
 // other value is undeclared.
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
-	case schema != nil && schema.Volatile:
-	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema, l)):
-	case r.IsNull() && schema != nil && schema.Generated:
-		w.reportGenerated(schema, l)
-	case r.IsNull() && w.isDefaultTree(schema, l):
+	case schema != nil && schema.Volatile, r.IsNull() && w.ofSystem(schema, l):
 	case comparedByField(schema, l):
 		w.fields(schema, model.Value{}, r, l)
 	case l.Kind() == model.List && granular(schema):
@@ -26,6 +22,19 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	default:
 		w.reportExtra(schema, l)
 	}
+}
+
+// ofSystem reports whether a live value that is neither declared nor recorded is the system's. It reports a generated
+// value that a writer set instead.
+func (w *walk) ofSystem(schema *model.Schema, l model.Value) bool {
+	switch {
+	case l.IsNull(), w.bySystemAlone(schema, l):
+		return true
+	case schema != nil && schema.Generated:
+		w.reportGenerated(schema, l)
+		return true
+	}
+	return w.isDefaultTree(schema, l)
 }
 
 // isDefaultTree reports whether a live map is the default, or derived from other fields, or a list means the same
@@ -145,9 +154,7 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 		// The declaration has an empty value there, for which the system set another.
 	case by.applied:
 		w.reportPending(schema, absent, l, l)
-	case len(owners) == 0 && w.foreign && !mayDerive(schema):
-		w.exempt(l, nil, "no field manager, and a label or annotation of a controller")
-	case len(owners) == 0 && !w.foreign:
+	case len(owners) == 0:
 		w.reportUnowned(schema, l)
 	}
 }
@@ -156,6 +163,11 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 // owners was edited, or the writer used an interface that records no owner.
 func (w *walk) reportUnowned(schema *model.Schema, l model.Value) {
 	switch {
+	case w.foreign && mayDerive(schema):
+		return
+	case w.foreign:
+		w.exempt(l, nil, "no field manager, and a label or annotation of a controller")
+		return
 	case hasDefault(schema):
 	case mayDerive(schema), w.schema != nil && w.schema.Filled:
 		return

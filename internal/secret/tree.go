@@ -150,30 +150,35 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 		return below
 	}
 	sure := w.room.rules.rate(name, false)
-	if f.counts && sure < certain && isQuantity(field.Value.Text()) {
+	switch {
+	case f.counts && sure < certain && isQuantity(field.Value.Text()):
 		return below
-	}
-	if sure == open {
+	case sure == open:
 		below.sure = f.inherited(name)
 		return below
 	}
+	below.add(sure, name, field.Value)
+	return below
+}
+
+// add sets the certainty of a frame for a field with the name of a secret.
+func (f *frame) add(sure certainty, name string, v model.Value) {
 	plural := sure > described && maps[lastWord(name)]
-	switch field.Value.Kind() {
+	switch v.Kind() {
 	case model.Map:
-		below.sure = sure
+		f.sure = sure
 		if plural {
-			below.below = text
+			f.below = text
 		}
 	case model.List:
 		if sure == certain || sure > described && lists[lastWord(name)] {
-			below.sure = sure
+			f.sure = sure
 		}
 	default:
-		if !plural || !isPort(field.Value.Text()) { // A count of secrets is not a secret.
-			below.sure = sure
+		if !plural || !isPort(v.Text()) { // A count of secrets is not a secret.
+			f.sure = sure
 		}
 	}
-	return below
 }
 
 // quotaLimits is the field of a quota with its limits.
@@ -188,7 +193,7 @@ func isQuota(kind string) bool {
 // isQuantity reports whether a text is a number with the suffix of a unit: 2k, 1.5Gi.
 func isQuantity(t string) bool {
 	unit := strings.TrimLeft(t, "0123456789.")
-	return len(unit) < len(t) && (unit == "" || strings.Contains(" m k M G T P E Ki Mi Gi Ti Pi Ei ", " "+unit+" "))
+	return len(unit) < len(t) && slices.Contains([]string{"", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}, unit)
 }
 
 // inherited returns the certainty of a field whose own name is not that of a secret.

@@ -101,7 +101,8 @@ func (f *file) plan(now time.Time, gap func()) error {
 		if !slices.ContainsFunc(waiting, f.parts[last].isIn) {
 			gap()
 		}
-		f.parts = append(waiting, current)
+		waiting = append(waiting, current)
+		f.parts = waiting
 	}
 	f.planned = now
 	return nil

@@ -42,20 +42,8 @@ func (r *runner) read(ctx context.Context, in Input) (Result, []policy.Note) {
 //
 // If that plan fails, the values stay as they are, and the error is for a note.
 func (r *runner) agree(ctx context.Context, in *Input, res *Result) (found bool, err error) {
-	p, config := in.Plan, configured(in.Plan.Config)
-	disputed, adopted := map[objectKey]map[string]bool{}, map[objectKey]map[string]bool{}
-	for k := range res.Instances {
-		i := &res.Instances[k]
-		if i.Deposed != "" {
-			continue
-		}
-		if names := i.disputed(); len(names) > 0 {
-			disputed[objectKey{address: i.Address}] = names
-		}
-		if names := i.adopted(config[withoutKeys(i.Address)], in.Schemas.shape(i.Provider, i.Type)); len(names) > 0 {
-			adopted[objectKey{address: i.Address}] = names
-		}
-	}
+	p := in.Plan
+	disputed, adopted := res.doubtful(in)
 	if len(disputed)+len(adopted) == 0 || r.plansAtService() {
 		return false, nil
 	}
@@ -79,6 +67,25 @@ func (r *runner) agree(ctx context.Context, in *Input, res *Result) (found bool,
 		}
 	}
 	return found, nil
+}
+
+// doubtful returns the attributes of Instance.disputed and Instance.adopted.
+func (res *Result) doubtful(in *Input) (disputed, adopted map[objectKey]map[string]bool) {
+	config := configured(in.Plan.Config)
+	disputed, adopted = map[objectKey]map[string]bool{}, map[objectKey]map[string]bool{}
+	for k := range res.Instances {
+		i := &res.Instances[k]
+		if i.Deposed != "" {
+			continue
+		}
+		if names := i.disputed(); len(names) > 0 {
+			disputed[objectKey{address: i.Address}] = names
+		}
+		if names := i.adopted(config[withoutKeys(i.Address)], in.Schemas.shape(i.Provider, i.Type)); len(names) > 0 {
+			adopted[objectKey{address: i.Address}] = names
+		}
+	}
+	return disputed, adopted
 }
 
 // unset adds an attribute to Unset.

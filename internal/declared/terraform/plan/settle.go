@@ -210,14 +210,14 @@ func listLike(was model.Value, items []model.Value) model.Value {
 func (s *settling) leaf(shape *shape, n sides) sides {
 	n = s.withoutComputed(shape, n)
 	n = s.respell(n)
-	keeps := n.d.Equal(n.l)
-	if !keeps && !(hasNoText(n.d) && hasNoText(n.l)) || n.r.Equal(n.l) {
+	if !n.isKept() || n.r.Equal(n.l) {
 		return n
 	}
+	keeps, ignored, empty := n.d.Equal(n.l), s.ignores(s.path), n.l.IsEmpty()
 	switch {
-	case s.whole && n.r.IsNull() && n.l.IsEmpty() && !s.ignores(s.path) && !s.writes(s.path):
+	case s.whole && n.r.IsNull() && empty && !ignored && !s.writes(s.path):
 		n.d = n.r
-	case keeps && (s.ignores(s.path) || n.r.IsEmpty() && n.l.IsEmpty()):
+	case keeps && (ignored || n.r.IsEmpty() && empty):
 		n.r = n.l
 	case s.unwritten, (shape == nil || shape.lenient) && !s.writes(s.path):
 		n.d = n.r
@@ -241,6 +241,9 @@ func (s *settling) unenforced() []model.Unenforced {
 	}
 	return all
 }
+
+// isKept reports whether an apply leaves the live value as it is: it is the declared one, or both are without a text.
+func (n sides) isKept() bool { return n.d.Equal(n.l) || hasNoText(n.d) && hasNoText(n.l) }
 
 // hasNoText reports whether a value is absent, or the empty text that some providers plan for it.
 func hasNoText(v model.Value) bool { return v.IsNull() || v.Kind() == model.String && v.Str() == "" }
