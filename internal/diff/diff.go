@@ -215,7 +215,7 @@ func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, 
 		switch {
 		case !c.Value.IsNull():
 			differences[i] = compareClaim(s, c, sameFormValues(claims, i), o)
-		case c.Recorded != nil: // It is declared no longer. What was edited since the last apply would be lost.
+		case c.Recorded != nil: // It is declared no longer: an apply would erase the edits since the last one.
 			last := *c
 			last.Value, last.RecordOnly = *c.Recorded, true
 			differences[i] = compareClaim(s, &last, nil, o)

@@ -117,7 +117,7 @@ func TestDocuments(t *testing.T) {
 }
 
 // TestEmptyEntries checks that an entry with an empty text in a map differs from a missing one also if it was added or
-// removed by hand: then nobody changed the configuration.
+// removed by hand: the configuration is as before.
 func TestEmptyEntries(t *testing.T) {
 	t.Parallel()
 	of := func(labels object) object { return object{"id": "s-1", "name": "web", "labels": labels} }
