@@ -16,7 +16,9 @@ import (
 )
 
 // formats are the formats of reports.
-func formats() []string { return []string{"table", "json", "markdown", "html", "sarif", "junit", "github", "gitlab", "comment"} }
+func formats() []string {
+	return []string{"table", "json", "markdown", "html", "sarif", "junit", "github", "gitlab", "comment"}
+}
 
 // everything checks each output of a running daemon, stops it, and checks the remaining files.
 func (d *daemon) everything(r model.Report) {
