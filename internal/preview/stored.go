@@ -56,7 +56,7 @@ func (p *Preview) add(f *model.Finding, types map[string]string, declaration str
 	case f.Verdict == model.Disputed:
 		p.dispute(f, types, declaration)
 	case made:
-		p.erase(f, hand)
+		p.erase(f, hand, types[f.Declaration])
 	case f.Replaces, f.Destroys:
 		p.Items = append(p.Items, Item{Effect: effect(f), Finding: *f})
 	}
@@ -75,11 +75,11 @@ func (p *Preview) removeCovered() {
 	p.Items = slices.DeleteFunc(p.Items, func(it Item) bool { return len(it.Changes) == 0 && it.Verdict == model.Pending && covered[of(&it)] })
 }
 
-// erase adds the manual changes of a finding that an apply erases: all but those that it leaves as they are. One that
-// destroys the resource leaves none.
-func (p *Preview) erase(f *model.Finding, hand model.Finding) {
+// erase adds the manual changes of a finding that an apply erases. An apply of Terraform leaves attributes that are not
+// set, unless it destroys the resource. A sync may overwrite fields that Argo CD or Flux does not put back by itself.
+func (p *Preview) erase(f *model.Finding, hand model.Finding, typ string) {
 	e := effect(f)
-	if e == Overwrite || e == Reset {
+	if typ == terraform && (e == Overwrite || e == Reset) {
 		erased := slices.DeleteFunc(slices.Clone(hand.Changes), func(c model.Change) bool { return c.Unenforced != "" })
 		if len(erased) == 0 && len(hand.Changes) > 0 {
 			p.keep(f, hand.Changes[0].Unenforced)

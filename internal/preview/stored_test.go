@@ -65,6 +65,7 @@ func TestFromFindings(t *testing.T) {
 		"pending, destroyed":  {"the object goes with all that is on it", destroys(found(model.Pending, mara)), "infra", []string{"destroy pending lab_server.web by mara"}, 0},
 		"left alone":          {"no apply changes it back", found(model.Changed, mara, left), "infra", nil, 1},
 		"left alone in part":  {"an apply changes only the other field back", found(model.Changed, mara, change, left), "infra", []string{"overwrite changed lab_server.web size by mara"}, 0},
+		"left, manifests":     {"a sync may overwrite what does not start one", in("shop", found(model.Changed, mara, left)), "shop", []string{"overwrite changed lab_server.web mode by mara"}, 0},
 		"left, destroyed":     {"the object goes with all that is on it", destroys(found(model.Changed, mara, left)), "infra", []string{"destroy changed lab_server.web mode by mara"}, 0},
 		"undeclared, Terraform": {"an apply resets an attribute that the configuration does not set",
 			found(model.Undeclared, mara, change), "infra", []string{"reset undeclared lab_server.web size by mara"}, 0},

@@ -104,7 +104,7 @@ func (r *Room) at(kind, path string, v model.Value) model.Value {
 		return r.Again(kind, list).At(last).Items()[0]
 	}
 	holder := model.MapOf(model.Field{Name: last, Value: v})
-	if isQuota(kind) && strings.Contains(path, quotaLimits) {
+	if isQuota(kind) && (strings.HasSuffix(path, "."+quotaLimits+"."+last) || strings.HasSuffix(path, "."+quotaLimits+`["`+last+`"]`)) {
 		return r.Again(kind, model.MapOf(model.Field{Name: quotaLimits, Value: holder})).At(quotaLimits, last)
 	}
 	return r.Again(kind, holder).At(last)

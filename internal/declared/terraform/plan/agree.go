@@ -44,7 +44,7 @@ func (r *runner) read(ctx context.Context, in Input) (Result, []policy.Note) {
 func (r *runner) agree(ctx context.Context, in *Input, res *Result) (found bool, err error) {
 	p := in.Plan
 	disputed, adopted := res.doubtful(in)
-	if len(disputed)+len(adopted) == 0 || r.plansAtService() {
+	if len(disputed) == 0 || r.plansAtService() {
 		return false, nil
 	}
 	unrefreshed, _, err := r.plan(ctx, "plan without refresh", tfexec.Refresh(false))
@@ -55,21 +55,21 @@ func (r *runner) agree(ctx context.Context, in *Input, res *Result) (found bool,
 	for _, c := range p.ResourceChanges {
 		key := keyOf(c)
 		for name := range disputed[key] {
-			if value, ok := unchanged(again[key], name); ok && value != nil && reflect.DeepEqual(value, attribute(drift[key], name)) {
-				found = setPlanned(c.Change, name, value) || found
-			}
-		}
-		for name := range adopted[key] {
-			if value, ok := unchanged(again[key], name); ok && reflect.DeepEqual(value, attribute(drift[key], name)) {
+			value, ok := unchanged(again[key], name)
+			switch {
+			case !ok || !reflect.DeepEqual(value, attribute(drift[key], name)):
+			case adopted[key][name]:
 				in.unset(c.Address, name)
 				found = true
+			case value != nil:
+				found = setPlanned(c.Change, name, value) || found
 			}
 		}
 	}
 	return found, nil
 }
 
-// doubtful returns the attributes of Instance.disputed and Instance.adopted.
+// doubtful returns the attributes of Instance.disputed, and of Instance.adopted, which are among them.
 func (res *Result) doubtful(in *Input) (disputed, adopted map[objectKey]map[string]bool) {
 	config := configured(in.Plan.Config)
 	disputed, adopted = map[objectKey]map[string]bool{}, map[objectKey]map[string]bool{}
@@ -107,9 +107,9 @@ func changesByKey(list []*tfjson.ResourceChange) map[objectKey]*tfjson.Change {
 	return changes
 }
 
-// disputed returns the top-level attributes of which the recorded value differs from the declared and the live one. A change by hand that
-// requires a replacement makes the provider plan all attributes anew, in the spelling of the configuration:
-// then it returns all of which the declared value differs from the recorded one.
+// disputed returns the top-level attributes of which the recorded value differs from the declared and the
+// live one. A change by hand that requires a replacement makes the provider plan all attributes anew, in the
+// spelling of the configuration: then it returns all of which the declared value differs from the recorded one.
 func (i *Instance) disputed() map[string]bool {
 	if i.Declared == nil || i.Recorded == nil || i.Live == nil || i.Unchecked != "" {
 		return nil

@@ -19,14 +19,15 @@ import (
 func (o Options) binary() (path string, terragrunt bool, err error) {
 	names := []string{"terraform", "tofu"}
 	terragrunt = isFile(filepath.Join(o.Dir, "terragrunt.hcl"))
-	onlyTofu := o.has(".tofu") && !o.has(".tf")
+	tofu := o.has(".tofu")
+	onlyTofu := tofu && !o.has(".tf")
 	switch {
 	case o.Binary != "":
 		names = []string{o.Binary}
 		terragrunt = filepath.Base(o.Binary) == "terragrunt"
 	case terragrunt:
 		names = []string{"terragrunt"}
-	case o.has(".tofu"), o.lockedByTofu():
+	case tofu, o.lockedByTofu():
 		slices.Reverse(names)
 	}
 	for _, name := range names {
