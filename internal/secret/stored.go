@@ -104,10 +104,15 @@ func (r *Room) at(kind, path string, v model.Value) model.Value {
 		return r.Again(kind, list).At(last).Items()[0]
 	}
 	holder := model.MapOf(model.Field{Name: last, Value: v})
-	if isQuota(kind) && (strings.HasSuffix(path, "."+quotaLimits+"."+last) || strings.HasSuffix(path, "."+quotaLimits+`["`+last+`"]`)) {
+	if isQuota(kind) && isLimit(path, last) {
 		return r.Again(kind, model.MapOf(model.Field{Name: quotaLimits, Value: holder})).At(quotaLimits, last)
 	}
 	return r.Again(kind, holder).At(last)
+}
+
+// isLimit reports whether the last field of a path is a limit of a quota: spec.hard.pods, spec.hard["count/secrets"].
+func isLimit(path, last string) bool {
+	return strings.HasSuffix(path, "."+quotaLimits+"."+last) || strings.HasSuffix(path, "."+quotaLimits+`["`+last+`"]`)
 }
 
 // lastName returns the last field of a path, and the name of the enclosing list element:
