@@ -2,7 +2,7 @@ package secret
 
 import "testing"
 
-// TestIsLimit checks that only the limits of a quota are counts, whatever else has their field's name in it.
+// TestIsLimit checks that only the limits of a quota are counts: a field elsewhere whose name contains "hard" is none.
 func TestIsLimit(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
