@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/config"
-	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/model"
@@ -305,7 +304,7 @@ func (c *command) oneDeclaration(cfg *config.Config, f *model.Finding) (*config.
 	}
 	governs := one.Declarations[0].Governs
 	one.Sources = slices.DeleteFunc(slices.Clone(cfg.Sources), func(s config.Source) bool { return s.Name != f.Source && !slices.Contains(governs, s.Name) })
-	if f.Source != declared.LiveSource(f.Declaration) && !slices.ContainsFunc(one.Sources, func(s config.Source) bool { return s.Name == f.Source }) {
+	if f.Source != model.LiveSource(f.Declaration) && !slices.ContainsFunc(one.Sources, func(s config.Source) bool { return s.Name == f.Source }) {
 		return nil, fmt.Errorf("the configuration has no source %s: for a finding of a scan with PATH, give the PATH and the flags of the scan", f.Source)
 	}
 	return &one, nil

@@ -16,7 +16,6 @@ import (
 	proxmoxcollector "github.com/driftd/driftd/internal/collectors/proxmox"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
-	"github.com/driftd/driftd/internal/declared"
 	declaration "github.com/driftd/driftd/internal/declared/terraform"
 	"github.com/driftd/driftd/internal/kubeapi"
 	"github.com/driftd/driftd/internal/model"
@@ -142,7 +141,7 @@ func openApplier(d *daemon.Declaration, w config.Writer, room *secret.Room) (rec
 	if err != nil {
 		return reconcile.Applier{}, err
 	}
-	sources := append(slices.Clone(d.Governs), declared.LiveSource(d.Name))
+	sources := append(slices.Clone(d.Governs), model.LiveSource(d.Name))
 	return reconcile.Applier{Actuator: terraform.New(d.Name, root, digestOf(room.Sealer()), room.Value), Sources: sources}, nil
 }
 

@@ -17,12 +17,12 @@ type known struct{ sources, declarations, owners []string }
 func knownNames(c *Config, sources, declarations []string) known {
 	k := known{sources: slices.Clone(sources), declarations: slices.Clone(declarations)}
 	for _, name := range declarations {
-		k.sources = append(k.sources, planOf(name))
+		k.sources = append(k.sources, model.LiveSource(name))
 	}
 	for i := range c.Declarations {
 		if key, _ := c.Declarations[i].Pattern(); key != "" {
 			below := c.Declarations[i].Name + "/"
-			k.declarations, k.sources = append(k.declarations, below), append(k.sources, planOf(below))
+			k.declarations, k.sources = append(k.declarations, below), append(k.sources, model.LiveSource(below))
 		}
 	}
 	for _, rule := range c.Owners {

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // A Member is one of the declarations into which a declaration with a pattern expands.
@@ -60,7 +62,7 @@ func (c *Config) Expand(members func(Declaration) (found []Member, others bool))
 		for i := range all {
 			if len(found) > 0 {
 				names[d.Name] = append(names[d.Name], all[i].Name)
-				names[planOf(d.Name)] = append(names[planOf(d.Name)], planOf(all[i].Name))
+				names[model.LiveSource(d.Name)] = append(names[model.LiveSource(d.Name)], model.LiveSource(all[i].Name))
 			}
 		}
 	}
@@ -79,9 +81,6 @@ func (c *Config) Expand(members func(Declaration) (found []Member, others bool))
 	}
 	return &expanded
 }
-
-// planOf returns the name of the source that the plan of a declaration reads.
-func planOf(declaration string) string { return "plan:" + declaration }
 
 // replaced returns a list with the names of the members instead of those of their declarations.
 func replaced(list []string, names map[string][]string) []string {

@@ -293,7 +293,7 @@ func countKinds(s *model.Snapshot) map[string]int {
 // that is the result of a separate source. With ConfirmAtOnce it reads the declaration again if
 // that result is held back.
 func (e *Engine) loadDeclaration(ctx context.Context, d Declaration, loader declared.Loader) {
-	name, began := declared.LiveSource(d.Name), e.begin()
+	name, began := model.LiveSource(d.Name), e.begin()
 	before := e.previous(name)
 	r := e.loadOnce(ctx, d, loader)
 	own, seen := r.ownSnapshot(d, before)
@@ -384,7 +384,7 @@ func unreadable(d Declaration, err error) []model.Problem {
 // live side where it has one.
 func governed(d Declaration) []string {
 	if len(d.Governs) == 0 && !d.ClaimsNothing {
-		return []string{declared.LiveSource(d.Name)}
+		return []string{model.LiveSource(d.Name)}
 	}
 	return d.Governs
 }

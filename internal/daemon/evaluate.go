@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/classify"
-	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/match"
 	"github.com/driftd/driftd/internal/model"
@@ -52,7 +51,7 @@ func (e *Engine) view(due Due) view {
 	}
 	for _, d := range e.estate.Declarations {
 		v.declarations = append(v.declarations, declarationView{d, e.loadedOf(d)})
-		own := Source{Name: declared.LiveSource(d.Name), Type: d.Type, Every: d.Every}
+		own := Source{Name: model.LiveSource(d.Name), Type: d.Type, Every: d.Every}
 		if l, seen := e.collected[own.Name]; seen {
 			fresh := e.unsaved[own.Name] || slices.Contains(due.Declarations, d.Name)
 			v.sources = append(v.sources, sourceView{own, l, fresh, e.declarationsFor(own.Name)})
@@ -76,7 +75,7 @@ func (e *Engine) loadedOf(d Declaration) loaded {
 func (e *Engine) declarationsFor(source string) []model.Declaration {
 	var list []model.Declaration
 	for _, d := range e.estate.Declarations {
-		if !slices.Contains(d.Governs, source) && declared.LiveSource(d.Name) != source {
+		if !slices.Contains(d.Governs, source) && model.LiveSource(d.Name) != source {
 			continue
 		}
 		r := e.loadedOf(d)

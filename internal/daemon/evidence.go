@@ -266,7 +266,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 func (e *Engine) reload(ctx context.Context, d Declaration) {
 	e.loadDeclaration(ctx, d, d.Loader)
 	e.mu.Lock()
-	own := declared.LiveSource(d.Name)
+	own := model.LiveSource(d.Name)
 	if _, seen := e.collected[own]; seen {
 		e.unsaved[own] = true
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -23,7 +22,7 @@ func (f *fakePlan) Load(context.Context) (model.Declaration, error) {
 	if f.err != nil {
 		return model.Declaration{}, f.err
 	}
-	own := declared.LiveSource("root")
+	own := model.LiveSource("root")
 	d := model.Declaration{Name: "root", Governs: []string{own}, States: f.states, Tally: &model.Tally{Resources: f.count, Compared: f.count},
 		Live: &model.Snapshot{Source: own, Coverage: []model.Coverage{{Source: own, Complete: true}}}}
 	for i := range f.count {
@@ -111,7 +110,7 @@ func TestRootThatNeverPlannedIsUnchecked(t *testing.T) {
 	t.Parallel()
 	b := planBench(t, &fakePlan{err: errors.New("no binary")})
 	r := b.cycle(t)
-	if len(r.Findings) != 1 || r.Findings[0].Source != declared.LiveSource("root") || r.Scan.Complete {
+	if len(r.Findings) != 1 || r.Findings[0].Source != model.LiveSource("root") || r.Scan.Complete {
 		t.Errorf("report %+v", r)
 	}
 }

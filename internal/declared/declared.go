@@ -117,10 +117,6 @@ type Definition struct {
 	Derive func(Env, Decoder) (Deriver, error)
 }
 
-// LiveSource returns the name of the source for the live state that the engine of a declaration reads
-// itself, such as a Terraform plan. No configured source can have this name.
-func LiveSource(declaration string) string { return "plan:" + declaration }
-
 // Define returns the definition of a loader type. Its Open decodes the settings over defaults, and passes
 // them to open.
 func Define[C any](typ string, defaults C, open func(Env, C) (Loader, error)) Definition {

@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -93,7 +92,7 @@ func busy(t *testing.T) *Metrics {
 func run() model.Run {
 	return model.Run{
 		Sources: []model.SourceRun{{Name: "prod", Resources: 412, Taken: start()}, {Name: "edge", Err: "connection refused"},
-			{Name: declared.LiveSource("infra"), Resources: 9, Taken: start()}},
+			{Name: model.LiveSource("infra"), Resources: 9, Taken: start()}},
 		Declarations: []model.DeclarationRun{{Name: "shop", Claims: 390}, {Name: "platform", Err: "remote is gone"}},
 		Coverage: []model.Coverage{
 			{Source: "prod", Complete: true}, {Source: "prod", Kind: "kubernetes/Secret"}, {Source: "edge"}, {Source: "gone"},
@@ -104,7 +103,7 @@ func run() model.Run {
 }
 
 func open() []model.Finding {
-	own := declared.LiveSource("infra")
+	own := model.LiveSource("infra")
 	findings := []model.Finding{
 		finding("prod", "kubernetes/Deployment.apps", "shop/a", model.Changed, model.High),
 		finding("prod", "kubernetes/Deployment.apps", "shop/b", model.Changed, model.High),

@@ -133,9 +133,9 @@ func renew[T any](known map[string]*T, list []string) (kept map[string]*T, gone 
 	return kept, gone
 }
 
-// ofPlan reports whether a source is the live side of a plan, named by declared.LiveSource.
+// ofPlan reports whether a source is the live side of a plan.
 func (s *state) ofPlan(source string) bool {
-	declaration, ok := strings.CutPrefix(source, "plan:")
+	declaration, ok := strings.CutPrefix(source, model.LiveSource(""))
 	return ok && s.declarations[declaration] != nil
 }
 

@@ -210,6 +210,10 @@ type FieldMapper interface {
 	LiveValue(live Value, path string, v Value) (value Value, known bool)
 }
 
+// LiveSource returns the name of the source for the live state that the engine of a declaration reads
+// itself, such as a Terraform plan. No configured source can have this name.
+func LiveSource(declaration string) string { return "plan:" + declaration }
+
 // A Declaration is the result of reading one configured declaration once.
 type Declaration struct {
 	Name string

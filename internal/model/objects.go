@@ -120,8 +120,10 @@ func (r *Run) Declaration(name string) *DeclarationRun {
 }
 
 // IsPlanned reports whether the declaration is a Terraform root that is read through a plan, and
-// not through its states.
-func (d *DeclarationRun) IsPlanned() bool { return d.Type == "terraform" && len(d.States) == 0 }
+// not through its states alone. A root without a record of a state counts as planned.
+func (d *DeclarationRun) IsPlanned() bool {
+	return d.Type == "terraform" && (len(d.States) == 0 || slices.Contains(d.Governs, LiveSource(d.Name)))
+}
 
 // Samples returns the object samples of the run by the name of the declaration. It omits
 // declarations without a sample.

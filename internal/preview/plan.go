@@ -87,7 +87,7 @@ func (o *Options) source() string {
 	if o.Declaration == "" {
 		return ""
 	}
-	return liveSource(o.Declaration)
+	return model.LiveSource(o.Declaration)
 }
 
 // judge compares the objects that the plan does not leave alone. Of an object that is

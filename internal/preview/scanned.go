@@ -133,7 +133,7 @@ func (s *scanned) unjudged(declaration string, object *Object) string {
 	run := s.k.Run
 	d := run.Declaration(declaration)
 	found := s.find(declaration, object)
-	switch live := liveSource(declaration); {
+	switch live := model.LiveSource(declaration); {
 	case d == nil:
 		return "no scan of this root is stored"
 	case d.Err != "":

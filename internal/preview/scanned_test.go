@@ -71,6 +71,11 @@ func TestFromPlanUnscanned(t *testing.T) {
 		"states": {"states show only what was applied", "update", server(2), server(4), "infra",
 			scan(func(k *preview.Known) { k.Run.Declaration("infra").States = []model.StateRead{{Address: "a"}} }), false,
 			[]string{"infra lab_server.web " + unknown + "it has engine: state, which does not read the configuration; set engine: plan"}},
+		"planned from a state": {"the plan read both", "update", server(2), server(4), "infra",
+			scan(func(k *preview.Known) {
+				d := k.Run.Declaration("infra")
+				d.States, d.Governs = []model.StateRead{{Address: "a"}}, []string{"plan:infra"}
+			}), false, nil},
 		"unchecked": {"the scan could not compare the object", "update", server(2), server(4), "infra",
 			scan(func(k *preview.Known) {
 				f := found(model.Unchecked, model.UnknownActor(""))

@@ -151,7 +151,7 @@ func (p *Preview) gaps(k *Known, declaration string) {
 // not be read.
 func (p *Preview) unreadSources(coverage []model.Coverage, governed func(source string) bool) {
 	for _, c := range coverage {
-		same := func(g Gap) bool { return g.Reason == c.Reason && c.Source == liveSource(g.Declaration) }
+		same := func(g Gap) bool { return g.Reason == c.Reason && c.Source == model.LiveSource(g.Declaration) }
 		if c.Failed() && governed(c.Source) && !slices.ContainsFunc(p.Gaps, same) {
 			p.Gaps = append(p.Gaps, Gap{"", c.Source, c.Reason})
 		}
@@ -170,6 +170,3 @@ func (p *Preview) unread(d *model.DeclarationRun) {
 		p.Gaps = append(p.Gaps, Gap{d.Name, problem.Address, problem.Reason})
 	}
 }
-
-// liveSource returns the source that the engine of a declaration reads itself.
-func liveSource(declaration string) string { return "plan:" + declaration }

@@ -41,8 +41,8 @@ func TestPreview(t *testing.T) {
 		if slices.ContainsFunc(p, func(line string) bool { return strings.Contains(line, "app-02") }) {
 			t.Errorf("app-02 was not edited:\n%s", strings.Join(p, "\n"))
 		}
-		if code != 2 {
-			t.Errorf("driftd preview: exit code %d, want 2", code)
+		if code != 2 || slices.ContainsFunc(p, func(line string) bool { return strings.HasPrefix(line, "not checked") }) {
+			t.Errorf("driftd preview: exit code %d, want 2, and all checked:\n%s", code, strings.Join(p, "\n"))
 		}
 
 		if _, code := d.preview("--plan", "root/tfplan.json", "--declaration", "infra"); code != 2 {
@@ -95,9 +95,15 @@ func (d *desk) preview(args ...string) (lines []string, code int) {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		d.t.Fatal(err)
 	}
-	var answer struct{ Items []preview.Item }
+	var answer struct {
+		Items []preview.Item
+		Gaps  []preview.Gap
+	}
 	if err := json.Unmarshal(out, &answer); err != nil {
 		d.t.Fatalf("driftd %s: %v: %s%s", strings.Join(args, " "), err, out, stderr.String())
+	}
+	for _, g := range answer.Gaps {
+		lines = append(lines, strings.Join([]string{"not checked", g.Declaration, g.Address, g.Reason}, " "))
 	}
 	for _, it := range answer.Items {
 		what := strings.Join([]string{string(it.Effect), it.Address, string(it.Verdict)}, " ")

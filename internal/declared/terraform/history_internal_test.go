@@ -138,7 +138,7 @@ func (r *repository) past(instances []plan.Instance, change func(*Config), hashe
 	r.t.Helper()
 	i := instances[0]
 	p := r.open(instances, change)
-	claim := &model.Claim{Address: i.Address, Source: declared.LiveSource("root"), Recorded: i.Recorded}
+	claim := &model.Claim{Address: i.Address, Source: model.LiveSource("root"), Recorded: i.Recorded}
 	if i.Declared != nil {
 		claim.Value = *i.Declared
 	}
@@ -389,7 +389,7 @@ func TestHistoryGaps(t *testing.T) {
 	t.Parallel()
 	ask := func(h declared.Historian, revision, address string) (string, []string) {
 		t.Helper()
-		got, err := h.History(t.Context(), revision, []*model.Claim{{Address: address, Source: declared.LiveSource("root")}})
+		got, err := h.History(t.Context(), revision, []*model.Claim{{Address: address, Source: model.LiveSource("root")}})
 		if err != nil {
 			t.Fatal(err)
 		}

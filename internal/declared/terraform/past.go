@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/literal"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
@@ -48,7 +47,7 @@ const (
 
 func newPast(c *commits, claim *model.Claim, instance *plan.Instance) *past {
 	p := &past{commits: c, claim: claim, instance: instance, addresses: []string{claim.Address}, index: map[string]int{}}
-	if claim.LiveRead == nil && claim.Source != declared.LiveSource(c.plans.env.Name) {
+	if claim.LiveRead == nil && claim.Source != model.LiveSource(c.plans.env.Name) {
 		p.typ = c.plans.mapped(claim, instance)
 	}
 	return p

@@ -271,7 +271,7 @@ func (t *translator) addUnmapped(o *object, reason string) {
 
 // unlinked returns a claim that has no live resource.
 func (t *translator) unlinked(o *object, reason string) model.Claim {
-	source := declared.LiveSource(t.env.Name)
+	source := model.LiveSource(t.env.Name)
 	if len(t.env.Governs) > 0 {
 		source = t.env.Governs[0]
 	}
