@@ -30,6 +30,9 @@ func checkRecords(in *Input) (map[string][]model.StateRead, []model.Finding) {
 			if at := slices.IndexFunc(before, func(s model.StateRead) bool { return s.Address == now.Address }); at >= 0 {
 				last = before[at]
 			}
+			if !now.Exists() && !last.Exists() {
+				continue
+			}
 			if f, rewritten := checkRecord(d, last, now); rewritten {
 				findings, now = append(findings, f), last
 			} else {
@@ -53,6 +56,9 @@ func checkRecord(d *model.Declaration, before, now model.StateRead) (model.Findi
 	f := recordFinding(d, now.Address, "")
 	f.Verdict, f.Severity = model.Changed, model.High
 	switch {
+	case !now.Exists():
+		f.Reason = fmt.Sprintf("state gone: there is none where serial %d was read. Restore it before the next apply, which would create everything again", before.Serial)
+		f.Changes = recordChange("serial", model.IntOf(before.Serial), model.IntOf(now.Serial))
 	case before.Lineage != now.Lineage:
 		f.Reason = "state hand-edited or replaced: it has another lineage than before"
 		f.Changes = recordChange("lineage", model.StringOf(before.Lineage), model.StringOf(now.Lineage))

@@ -39,6 +39,8 @@ func TestRecordsThatWereNotWrittenByApplying(t *testing.T) {
 			[]model.StateRead{pulled(good, "tofu 1")}},
 		{"a new version of the CLI prints an older state", []model.StateRead{pulled(good, "tofu 1")}, []model.StateRead{pulled(read("l1", 9, "cc"), "tofu 2")}, "serial",
 			[]model.StateRead{pulled(good, "tofu 1")}},
+		{"the state is gone", []model.StateRead{good}, []model.StateRead{{Address: "a.tfstate"}}, "serial", []model.StateRead{good}},
+		{"nothing was ever applied", nil, []model.StateRead{{Address: "a.tfstate"}}, "", nil},
 		{"a state that was not read this time is remembered", []model.StateRead{good}, nil, "", []model.StateRead{good}},
 	}
 	for _, test := range tests {

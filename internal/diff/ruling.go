@@ -474,7 +474,13 @@ func ruleGone(c *model.Claim) model.Ruling {
 	older, _, _ := a.versions()
 	switch {
 	case a.missedVersion(older):
-	case a.stillHolds(model.Bypassed, seen), destroyed(c.Evidence):
+	case !a.stillHolds(model.Bypassed, seen) && !destroyed(c.Evidence):
+	case c.Lost:
+		return unproven("there is no record of what was applied: it may be lost")
+	case c.Source == model.LiveSource(c.Declaration):
+		// The plan reads what is in the record.
+		return a.unlessBehind(bypassed("applied and declared, and not in the record any more: destroyed by an apply that no commit holds, or removed from the record by hand"), seen)
+	default:
 		return a.unlessBehind(bypassed("applied and declared, and destroyed by an apply that no commit holds"), seen)
 	}
 	return model.Ruling{Verdict: model.Pending}

@@ -20,6 +20,7 @@ func TestRuleWhole(t *testing.T) {
 		declared, live string
 		created        float64
 		recorded       bool
+		planned, lost  bool
 		evidence       *model.Evidence
 		want           string
 	}{
@@ -70,6 +71,14 @@ func TestRuleWhole(t *testing.T) {
 		"to be made again, gone in this scan": {reason: "the last scan saw it", declared: `{"port":1}`,
 			evidence: &model.Evidence{Declared: observations(t, `2 {"port":2}`, `1 {"port":1}`), Live: observations(t, `1 {"port":1}`)},
 			want:     "bypassed: applied and declared, and destroyed by an apply that no commit holds"},
+		"to be made again, gone from the record": {reason: "only the record lists what a plan reads", declared: `{"port":1}`, planned: true,
+			evidence: &model.Evidence{Declared: observations(t, `1 {"port":1}`), Live: observations(t, `3 gone`, `1 {"port":1}`)},
+			want:     "bypassed: applied and declared, and not in the record any more: destroyed by an apply that no commit holds, or removed from the record by hand"},
+		"to be made again, and the record is lost": {reason: "it may still exist", declared: `{"port":1}`, planned: true, lost: true,
+			evidence: &model.Evidence{Declared: observations(t, `1 {"port":1}`), Live: observations(t, `3 gone`, `1 {"port":1}`)},
+			want:     "pending?: pending or bypassed: there is no record of what was applied: it may be lost"},
+		"to be made, and there is no record yet": {reason: "the first apply has not come", declared: `{"port":1}`, planned: true, lost: true,
+			evidence: &model.Evidence{Declared: observations(t, `1 {"port":1}`)}, want: "pending: waits"},
 		"to be made again, declared again": {reason: "a revert of its removal", declared: `{"port":1}`,
 			evidence: &model.Evidence{Declared: observations(t, `5 {"port":1}`, `2 gone`, `1 {"port":1}`), Live: observations(t, `3 gone`, `1 {"port":1}`)},
 			want:     "pending: waits"},
@@ -91,6 +100,9 @@ func TestRuleWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &model.Claim{Declaration: "d", ClaimApply: model.ClaimApply{Pending: "waits"}, ClaimHistory: model.ClaimHistory{Evidence: tc.evidence, AuditEvents: []model.AuditEvent{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}}}
+			if c.Lost = tc.lost; tc.planned {
+				c.Source = model.LiveSource("d")
+			}
 			s := &model.Subject{Claims: []*model.Claim{c}}
 			if tc.declared != "" {
 				c.Value = value(t, tc.declared)

@@ -130,6 +130,9 @@ type ClaimApply struct {
 	// Fetch is the commit that the controller of the resource must fetch; nil if the declaration
 	// does not show it.
 	Fetch *Fetch
+	// Lost reports whether there was no record of applied state to read. The resource may have been
+	// applied nevertheless, if the record is lost.
+	Lost bool
 	// Imported reports whether a plan showed that the next apply imports the resource into the
 	// state. Recorded is then the live resource, which was never applied.
 	Imported bool
@@ -302,6 +305,8 @@ type Removal struct {
 type StateRead struct {
 	// Address is the location: "./terraform.tfstate", "s3://bucket/key".
 	Address string `json:"address"`
+	// Lineage and Serial identify what was stored. Both are zero if there is no record at the address; such a
+	// reading is not kept.
 	Lineage string `json:"lineage"`
 	Serial  int64  `json:"serial"`
 	// Hash is the SHA-256 of its content, in hex.
@@ -322,6 +327,9 @@ type StateRead struct {
 	// sorted by address.
 	Dependencies []DependencyRead `json:"dependencies,omitempty"`
 }
+
+// Exists reports whether there was a record at the address. Every apply that writes one gives it a serial.
+func (s *StateRead) Exists() bool { return s.Serial != 0 || s.Lineage != "" }
 
 // A DependencyRead describes one data source that reads resources declared elsewhere. It contains
 // no values.

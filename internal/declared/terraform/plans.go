@@ -108,10 +108,14 @@ func (p *plans) plan(ctx context.Context, options plan.Options, touches gitrepo.
 		t.problems = append(t.problems, model.Problem{Address: p.env.Name, Reason: out.Reason})
 	}
 	varying := varyingOf(out.Varying)
+	lost := slices.ContainsFunc(out.States, func(s model.StateRead) bool { return !s.Exists() })
 	for i := range out.Instances {
 		found := &out.Instances[i]
 		first := len(t.claims)
 		p.instance(t, own, found)
+		for j := range t.claims[first:] {
+			t.claims[first+j].Lost = lost
+		}
 		markVarying(t.claims[first:], found, varying[found.Address])
 		delete(varying, found.Address)
 	}
@@ -215,7 +219,7 @@ type own struct {
 }
 
 func newOwn(declaration, tool string) *own {
-	source := declared.LiveSource(declaration)
+	source := model.LiveSource(declaration)
 	return &own{declaration, model.Snapshot{Source: source, Version: tool, Kinds: map[string]*model.Kind{},
 		Coverage: []model.Coverage{{Source: source, Complete: true}}}}
 }

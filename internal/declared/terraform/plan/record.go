@@ -17,11 +17,11 @@ import (
 // maxDirectory bounds the parts of a plan file that are read for the metadata of its state, in bytes.
 const maxDirectory = 1 << 20
 
-// record returns the metadata of the state that a plan was made from. ok is false if there is no state yet, and if the plan file does
+// record returns the metadata of the state that a plan was made from, or that there is none. ok is false if the plan file does
 // not show it, as one that is encrypted or that was made elsewhere.
 func (r *runner) record(planFile string) (record model.StateRead, ok bool) {
 	head, err := planned(planFile)
-	if err != nil || head.Serial == 0 {
+	if err != nil {
 		return record, false
 	}
 	workspace, err := r.workspace()
@@ -29,6 +29,9 @@ func (r *runner) record(planFile string) (record model.StateRead, ok bool) {
 		return record, false
 	}
 	address := StateAddress(&r.Options, workspace)
+	if head.Serial == 0 {
+		return model.StateRead{Address: address, PlannedBy: r.cli.version}, true
+	}
 	if stored, err := headOf(r.stateFile(workspace)); err == nil && stored.Serial == head.Serial && stored.Lineage == head.Lineage {
 		record = stored.Record(address)
 	} else {

@@ -122,7 +122,9 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	}
 	out := Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}
 	if record, ok := r.record(r.planFile(planStage)); ok {
-		record.Dependencies = r.depend(ctx, &in, &out)
+		if record.Exists() {
+			record.Dependencies = r.depend(ctx, &in, &out)
+		}
 		out.States = []model.StateRead{record}
 	}
 	return out, nil
