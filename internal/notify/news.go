@@ -39,10 +39,7 @@ func (pl *planner) newsSince(last model.Notified, f *model.Finding) model.News {
 	case last.Muted():
 		return model.Returned
 	case f.Flaps(pl.now):
-		if last.Flapping {
-			return ""
-		}
-		return model.StartsToFlap
+		return flapping(last, f)
 	case last.Ended():
 		return model.Again
 	case last.Flapping:
@@ -50,6 +47,18 @@ func (pl *planner) newsSince(last model.Notified, f *model.Finding) model.News {
 	case f.Verdict != last.Verdict:
 		return model.Reclassified
 	case f.Severity.Rank() < last.Severity.Rank(), f.Basis != last.Basis && len(f.Changes) > 0:
+		return model.Altered
+	}
+	return ""
+}
+
+// flapping returns the news of a flapping finding: that it started to flap, or that it is more severe than
+// in its last notice. Thus a field that changes to and fro does not hide another one.
+func flapping(last model.Notified, f *model.Finding) model.News {
+	switch {
+	case !last.Flapping:
+		return model.StartsToFlap
+	case f.Severity.Rank() < last.Severity.Rank():
 		return model.Altered
 	}
 	return ""

@@ -139,6 +139,13 @@ func with(f model.Finding, change func(*model.Finding)) model.Finding {
 	return f
 }
 
+// flap lets a finding change between two states until it flaps.
+func flap(d *fixture, f model.Finding) {
+	for i := range 10 {
+		d.advance(5 * time.Minute).setOpen(withBasis(f, fmt.Sprint(i%2))).plan()
+	}
+}
+
 // withBasis returns f with the basis b.
 func withBasis(f model.Finding, b string) model.Finding {
 	return with(f, func(f *model.Finding) { f.Basis = b })
@@ -309,6 +316,17 @@ func TestPlan(t *testing.T) {
 			{func(d *fixture) { d.advance(10 * time.Minute).setOpen(finding("a")) }, []string{"new: flapping a (1/0/0)"}},
 			{func(d *fixture) { d.advance(10 * time.Minute).resolve("a") }, nil},
 			{func(d *fixture) { d.advance(model.FlapWindow + time.Minute) }, []string{"resolved: resolved a (0/0/1)"}},
+		}},
+		"worse while flapping": {reason: "a field that changes to and fro must not hide another one that makes the finding worse, once for each severity", steps: []step{
+			{func(d *fixture) { flap(d, finding("a")) }, nil},
+			{func(d *fixture) { d.advance(5 * time.Minute).setOpen(withBasis(finding("a"), "w")) }, nil},
+			{func(d *fixture) {
+				d.advance(time.Minute).setOpen(withVerdict(withBasis(finding("a"), "w"), model.Changed, model.Critical))
+			}, []string{"changed: changed a (1/0/0)"}},
+			{func(d *fixture) { d.advance(time.Minute).setOpen(withVerdict(finding("a"), model.Changed, model.High)) }, nil},
+			{func(d *fixture) {
+				d.advance(time.Minute).setOpen(withVerdict(withBasis(finding("a"), "w"), model.Changed, model.Critical))
+			}, nil},
 		}},
 		"hidden": {reason: "there is one message when a rule hides a finding", steps: []step{
 			{func(d *fixture) { d.setOpen(finding("a")) }, []string{"new: new a (1/0/0)"}},
