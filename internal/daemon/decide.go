@@ -133,7 +133,8 @@ func (e *Engine) threadFindings(r notify.Request) (findings []model.Finding, cha
 		notified, member := notices.Threads[at].Members[open[i].ID]
 		switch {
 		case !member || notified.Ended() || !open[i].Shown() || r.Kind == model.Acknowledge && open[i].Muted():
-		case notified.Sequence > r.Sequence, notified.Basis != open[i].Basis && len(open[i].Changes) > 0:
+		case notified.Sequence > r.Sequence, notified.Basis != open[i].Basis && len(open[i].Changes) > 0,
+			open[i].Severity.Rank() < notified.Severity.Rank():
 			changed++
 		default:
 			findings = append(findings, open[i])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
@@ -263,6 +264,30 @@ func TestAnswerToOutdatedMessage(t *testing.T) {
 		t.Errorf("Answer() = %q, %v", said, err)
 	}
 	wantVerdicts(t, d.cycle(t), "1 changed")
+}
+
+// TestAnswerToFindingThatBecameWorse presses a button of a message after the finding became more severe in quiet hours, in
+// which there is no message about that.
+func TestAnswerToFindingThatBecameWorse(t *testing.T) {
+	t.Parallel()
+	d := newNotifyBench(t, func(e *Estate) {
+		e.Severities = []classify.SeverityRule{{OlderThan: time.Hour, Set: model.Critical, Reason: "old"}}
+	})
+	d.engine.notifications.Policy.Receivers["ops"] = notify.Pacing{Digest: -1, Quiet: notify.QuietHours{From: 10 * time.Hour, To: 9 * time.Hour}}
+	d.set(0, "2")
+	d.cycle(t)
+	d.want(t, "the edit is notified", "new: new p/00")
+	notices, err := d.store.Notices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(2 * time.Hour)
+	d.cycle(t)
+	d.want(t, "the message about the severity is held back")
+	said, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Acknowledge, Receiver: "ops", Thread: notices.Threads[0].ID, Sequence: 1, By: "alice"})
+	if err == nil {
+		t.Errorf("Answer() = %q: the person saw the finding with a lower severity", said)
+	}
 }
 
 func TestFlappingOverScans(t *testing.T) {

@@ -31,7 +31,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case !slices.Contains(model.DecisionKinds(), request.Kind):
 		return &server.Error{Status: http.StatusBadRequest, Message: "the form has no kind of decision", Hint: "choose one on the page of the finding"}
-	case r.PostFormValue("basis") != finding.Basis:
+	case r.PostFormValue("basis") != finding.Basis, r.PostFormValue("severity") != string(finding.Severity):
 		after(w, r, page, "changed")
 		return nil
 	case s.decided(r, &finding, &request):

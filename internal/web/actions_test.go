@@ -15,7 +15,7 @@ import (
 
 // form returns the form values of a finding's page.
 func form(id string, pairs ...string) url.Values {
-	f := url.Values{"csrf": {"t0ken"}, "basis": {"ba515" + id}}
+	f := url.Values{"csrf": {"t0ken"}, "basis": {"ba515" + id}, "severity": {"critical"}}
 	for i := 0; i < len(pairs); i += 2 {
 		f.Set(pairs[i], pairs[i+1])
 	}
@@ -44,6 +44,7 @@ func TestDecide(t *testing.T) {
 		"nobody":        {"nor does a stranger", access.Nobody, form(id, "kind", "acknowledge"), http.StatusUnauthorized, "log in", 0},
 		"forged":        {"nor a page of somebody else", access.Approver, url.Values{"kind": {"acknowledge"}, "basis": {"ba515" + id}}, http.StatusForbidden, "not sent by one of our pages", 0},
 		"changed since": {"what somebody did not see is not decided about", access.Operator, url.Values{"csrf": {"t0ken"}, "kind": {"acknowledge"}, "basis": {"other"}}, http.StatusSeeOther, "notice=changed", 0},
+		"worse since":   {"a finding on a whole resource may become worse with the same basis", access.Operator, form(id, "kind", "acknowledge", "severity", "high"), http.StatusSeeOther, "notice=changed", 0},
 		"other kind":    {"there are three", access.Operator, form(id, "kind", "delete"), http.StatusBadRequest, "has no kind of decision", 0},
 		"bad end":       {"an end that is none", access.Operator, form(id, "kind", "snooze", "custom", "<script>"), http.StatusBadRequest, "&lt;script&gt;", 0},
 		"way back":      {"who mistyped finds back to the finding", access.Operator, form(id, "kind", "snooze", "custom", "soon"), http.StatusBadRequest, `">Back to the finding</a>`, 0},
@@ -69,7 +70,7 @@ func TestSecondClick(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, filled(t), nil)
 	for range 2 {
-		answer := h.ask(t, access.Operator, http.MethodPost, "/findings/5e1f0a11/decide", form("5e1f0a11", "kind", "acknowledge"))
+		answer := h.ask(t, access.Operator, http.MethodPost, "/findings/5e1f0a11/decide", form("5e1f0a11", "kind", "acknowledge", "severity", "high"))
 		if answer.Header.Get("Location") != "/findings/5e1f0a11?notice=acknowledge" {
 			t.Errorf("a click leads to %q", answer.Header.Get("Location"))
 		}
@@ -103,7 +104,7 @@ func TestDecisionAfterTheClockWentBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHouse(t, s, nil)
-	h.ask(t, access.Operator, http.MethodPost, "/findings/5e1f0a11/decide", form("5e1f0a11", "kind", "acknowledge"))
+	h.ask(t, access.Operator, http.MethodPost, "/findings/5e1f0a11/decide", form("5e1f0a11", "kind", "acknowledge", "severity", "high"))
 	if h.decider.decided != 1 {
 		t.Errorf("decided %d times, want once", h.decider.decided)
 	}
