@@ -190,7 +190,7 @@ func (d *Decision) Holds(f *Finding, now time.Time) bool {
 	if d.Basis != "" {
 		return (d.Basis == f.Basis || d.madeUnderWorse(f)) && !d.outgrown(f)
 	}
-	return len(f.Objects) == 0 && d.shownBy(f)
+	return len(f.Objects) == 0 && d.shownBy(f) && !d.outgrown(f)
 }
 
 // outgrown reports whether a finding without changes is more severe than at the decision.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -227,6 +228,7 @@ func TestBadEntries(t *testing.T) {
 		"number":      {"a number is no name", "{" + good + ", by: 7}", "by: want text (put it in quotes)"},
 		"key":         {"a typo is not ignored", "{" + good + ", verdcit: changed}", `unknown key "verdcit": did you mean "verdict"?`},
 		"verdict":     {"verdicts are a closed list", "{" + good + ", verdict: in-sync}", `unknown verdict "in-sync"`},
+		"severity":    {"severities are a closed list", "{" + good + ", severity: worst}", `unknown severity "worst"`},
 		"changes":     {"fields are a list", "{" + good + ", changes: {path: a}}", "changes: want a list"},
 		"change":      {"a field is a map", "{" + good + ", changes: [a]}", "changes[0]: want a path"},
 		"no path":     {"which field?", "{" + good + ", changes: [{live: 1}]}", "changes[0]: path is missing"},
@@ -346,6 +348,29 @@ func TestWrite(t *testing.T) {
 	findings[0].Basis = ""
 	if err := Write(&out, findings); err == nil || !strings.Contains(err.Error(), "secret") {
 		t.Errorf("Write() without a basis for a secret = %v, want an error", err)
+	}
+}
+
+// TestWrittenSeverity checks that an acceptance of a whole resource ends to apply when the finding becomes more severe, as
+// the decision that it was written from does.
+func TestWrittenSeverity(t *testing.T) {
+	t.Parallel()
+	f := model.Finding{ID: "f00d", Key: model.Key{Source: "cloud", Kind: "aws/rule", ID: "sgr-5"}, Verdict: model.Unmanaged, Severity: model.High, Basis: "ba515",
+		Decision: &model.Decision{Kind: model.Accept, Severity: model.High, Reason: "bastion", Owner: "ops", By: "alice"}}
+	var out strings.Builder
+	if err := Write(&out, []model.Finding{f}); err != nil {
+		t.Fatal(err)
+	}
+	for severity, want := range map[model.Severity]bool{model.Medium: true, model.High: true, model.Critical: false} {
+		f.Severity = severity
+		if got := holds(strings.SplitN(out.String(), "acceptances:\n", 2)[1], &f); got != want {
+			t.Errorf("%s: applies %t, want %t:\n%s", severity, got, want, out.String())
+		}
+	}
+	f.Severity = model.Critical
+	byHand := "- {source: cloud, kind: aws/rule, resource: sgr-5, reason: r, owner: o, until: forever%s}"
+	if holds(fmt.Sprintf(byHand, ", severity: high"), &f) || !holds(fmt.Sprintf(byHand, ", severity: critical"), &f) || !holds(fmt.Sprintf(byHand, ""), &f) {
+		t.Error("an entry written by hand does not apply up to its severity")
 	}
 }
 

@@ -115,13 +115,13 @@ func readEntry(v model.Value) (model.Decision, error) {
 		return model.Decision{}, errors.New("not an acceptance: want source, kind, resource, reason, owner and until")
 	}
 	r := reader{value: v}
-	r.keys("source", "kind", "resource", "declaration", "verdict", "check", "changes", "basis", "reason", "owner", "until", "by")
+	r.keys("source", "kind", "resource", "declaration", "verdict", "check", "severity", "changes", "basis", "reason", "owner", "until", "by")
 	d := model.Decision{Kind: model.Accept,
 		Subject: model.Target{
 			Key:         model.Key{Source: r.given("source"), Kind: r.required("kind"), ID: r.required("resource")},
 			Declaration: r.text("declaration"), Verdict: r.verdict("verdict"), Check: r.text("check"),
 		},
-		Changes: r.changes("changes"), Basis: r.text("basis"),
+		Severity: r.severity("severity"), Changes: r.changes("changes"), Basis: r.text("basis"),
 		Reason: r.short("reason"), Owner: r.short("owner"), Until: r.end("until"), By: r.text("by")}
 	return d, r.err()
 }

@@ -97,6 +97,14 @@ func (r *reader) verdict(name string) model.Verdict {
 	return verdict
 }
 
+func (r *reader) severity(name string) model.Severity {
+	severity := model.Severity(r.text(name))
+	if severity != "" && !slices.Contains(model.Severities(), severity) {
+		r.fail("unknown %s %q", name, severity)
+	}
+	return severity
+}
+
 // end reads the end of an acceptance; zero means that it does not end.
 func (r *reader) end(name string) time.Time {
 	mistakes := len(r.wrong)

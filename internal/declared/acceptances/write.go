@@ -127,6 +127,9 @@ func encode(f *model.Finding, changes []model.Change, basis string) (string, err
 	if f.Check != "" {
 		add(m, "check", word(f.Check))
 	}
+	if len(f.Changes) == 0 {
+		add(m, "severity", word(string(cmp.Or(d.Severity, f.Severity))))
+	}
 	if len(changes) > 0 {
 		list := &yaml.Node{Kind: yaml.SequenceNode}
 		for i := range changes {
