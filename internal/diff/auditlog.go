@@ -217,6 +217,8 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 		made = lastEvent(c.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
 	}
 	switch {
+	case gone != nil && madeAfter(s.AuditEvents, gone):
+		return model.UnknownActor("created again after the last deletion in " + s.Source + "'s logs: its removal is not in them yet")
 	case gone != nil && (made == nil || !gone.Actor.At.Before(made.Actor.At)):
 		return gone.Actor
 	case made != nil:
@@ -230,6 +232,12 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 		reason = cmp.Or(c.WriterUnknown, reason)
 	}
 	return model.UnknownActor(reason)
+}
+
+// madeAfter reports whether the events, sorted by time, contain the creation of a resource after its deletion.
+func madeAfter(events []model.AuditEvent, gone *model.AuditEvent) bool {
+	made := lastEvent(events, func(t *model.AuditEvent) bool { return t.Action == model.Created && t.Ref == gone.Ref })
+	return made != nil && made.Actor.At.After(gone.Actor.At)
 }
 
 // unmanagedActor returns who created a live resource that the declarations do not declare,

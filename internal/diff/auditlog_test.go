@@ -124,6 +124,8 @@ func TestRemover(t *testing.T) {
 		want    string
 	}{
 		{"the log names it", model.Subject{AuditEvents: []model.AuditEvent{entry(model.Deleted, "bob", created), gone}}, model.Claim{}, "ann"},
+		{"made again since", model.Subject{Key: model.Key{Source: "pve"}, AuditEvents: []model.AuditEvent{gone, entry(model.Created, "eve", later.Add(time.Hour))}}, model.Claim{},
+			"unknown: created again after the last deletion in pve's logs: its removal is not in them yet"},
 		{"nothing tells", model.Subject{}, model.Claim{}, "unknown: never created, or deleted: the source keeps no record of deletions"},
 		{"the kind tells why", model.Subject{Kind: &model.Kind{WriterUnknown: "no audit log"}}, model.Claim{}, "unknown: no audit log"},
 		{"the claim tells why", model.Subject{Kind: &model.Kind{WriterUnknown: "no audit log"}}, model.Claim{ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{WriterUnknown: "no changelog"}}, "unknown: no changelog"},

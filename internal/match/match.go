@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -74,7 +75,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 		expected := governance.expect(r, made, claims)
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: checkFetched(inventories.check(r), made, snapshot.Taken),
 			Kind: m.kind(snapshot, r.Kind), Claims: made, UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
-			AuditEvents: eventsWithFormer(snapshot, ref, made), BroadEvents: broad[r.Kind],
+			AuditEvents: eventsWithFormer(snapshot, r, made), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
 		if _, unread := findUnread(snapshot, ref); unread {
@@ -218,11 +219,30 @@ func broadEvents(snapshot *model.Snapshot, kind string) []model.AuditEvent {
 	return all
 }
 
+// sinceCreation returns the entries of all that are about the present resource, of those with its ID: an earlier
+// resource may have had the ID, such as a name. created is the time of its creation, or zero.
+func sinceCreation(all []model.AuditEvent, created time.Time) []model.AuditEvent {
+	for i := len(all) - 1; i >= 0; i-- {
+		switch t := &all[i]; {
+		case t.Action == model.Created:
+			// Logs have whole seconds: an edit may come before.
+			for i > 0 && all[i-1].Action == model.Edited && all[i-1].Actor.At.Equal(t.Actor.At) {
+				i--
+			}
+			return all[i:]
+		case t.Action == model.Deleted && (created.IsZero() || t.Actor.At.Before(created)):
+			return all[i+1:]
+		}
+	}
+	return all
+}
+
 // eventsWithFormer returns the entries of the source's logs about a resource and the deletions of
 // the resources that it replaced. Of the entries that describe a resource by a name in LogNames, it
 // includes only edits, since another resource with the same contents may have been deleted.
-func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
-	all := eventsOn(snapshot, ref)
+func eventsWithFormer(snapshot *model.Snapshot, r *model.Resource, claims []*model.Claim) []model.AuditEvent {
+	ref := model.Ref{Kind: r.Kind, ID: r.ID}
+	all := sinceCreation(eventsOn(snapshot, ref), r.Created)
 	more := eventsByName(snapshot, ref, claims, model.Edited)
 	for _, c := range claims {
 		if c.Former != "" {

@@ -313,6 +313,40 @@ func TestBroadEvents(t *testing.T) {
 	}
 }
 
+// TestEventsSinceCreation checks that a resource does not have the events of an earlier one with the same name.
+func TestEventsSinceCreation(t *testing.T) {
+	t.Parallel()
+	event := func(who string, action model.Action, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: "p/a"}, Action: action, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
+	}
+	for _, tt := range []struct {
+		reason  string
+		events  []model.AuditEvent
+		created int64
+		want    string
+	}{
+		{"made again", []model.AuditEvent{event("ann", model.Created, 1), event("bob", model.Edited, 2), event("carol", model.Deleted, 3), event("dave", model.Created, 4)}, 4, "dave "},
+		{"made again, and edited in the same second", []model.AuditEvent{event("bob", model.Edited, 2), event("carol", model.Deleted, 4), event("erin", model.Edited, 4), event("dave", model.Created, 4)}, 4, "erin dave "},
+		{"its creation is not in the log yet", []model.AuditEvent{event("ann", model.Created, 1), event("bob", model.Edited, 2), event("carol", model.Deleted, 3)}, 4, ""},
+		{"nothing shows when it was made", []model.AuditEvent{event("bob", model.Edited, 2), event("carol", model.Deleted, 3), event("dave", model.Edited, 5)}, 0, "dave "},
+		{"its deletion waits for a finalizer", []model.AuditEvent{event("ann", model.Created, 1), event("bob", model.Edited, 2), event("carol", model.Deleted, 3)}, 1, "ann bob carol "},
+		{"the log begins after its creation", []model.AuditEvent{event("bob", model.Edited, 2)}, 1, "bob "},
+	} {
+		r := resource("p/a")
+		if tt.created != 0 {
+			r.Created = time.Unix(tt.created, 0)
+		}
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{r}, Coverage: []model.Coverage{{Source: "s", Complete: true}}, AuditEvents: tt.events}
+		got := ""
+		for _, e := range Match(snapshot, nil)[0].AuditEvents {
+			got += e.Actor.Name + " "
+		}
+		if got != tt.want {
+			t.Errorf("%s: events of %q, want %q", tt.reason, got, tt.want)
+		}
+	}
+}
+
 // TestEventsByContents checks that an event that names a resource by its contents is not one on another
 // resource with the same contents, which was there before it.
 func TestEventsByContents(t *testing.T) {
