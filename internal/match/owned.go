@@ -30,12 +30,20 @@ func (o *makers) resolve(i int) {
 		return
 	}
 	o.resolved[i] = true
-	s.SystemOwned = s.Live.SystemOwned
+	if !s.Live.DeclaredInParent || !o.declares(s.Source, s.Live.Parent) {
+		s.SystemOwned = s.Live.SystemOwned
+	}
 	for _, maker := range s.Live.Makers {
 		if s.SystemOwned == "" {
 			s.SystemOwned = o.madeBy(model.Key{Source: s.Source, Kind: maker.Kind, ID: maker.ID})
 		}
 	}
+}
+
+// declares reports whether a live resource is declared.
+func (o *makers) declares(source string, ref model.Ref) bool {
+	at, found := subjectAt(o.subjects, model.Key{Source: source, Kind: ref.Kind, ID: ref.ID})
+	return found && declares(o.subjects[at].Claims)
 }
 
 // madeBy returns the reason for objects of a maker; "" if the maker is not live, or

@@ -57,6 +57,29 @@ func TestAutomaticByMakers(t *testing.T) {
 	}
 }
 
+// TestDeclaredInParent checks that a resource which anybody can create is not the system's if its parent is declared.
+func TestDeclaredInParent(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		declared string
+		forged   bool
+		want     string
+	}{{"", true, "the system's"}, {"other", true, "the system's"}, {"group", true, ""}, {"group", false, "the system's"}} {
+		rule := guest(machine, "rule")
+		rule.SystemOwned, rule.DeclaredInParent, rule.Parent = "the system's", tc.forged, model.Ref{Kind: machine, ID: "group"}
+		var claims []model.Claim
+		if tc.declared != "" {
+			claims = append(claims, managed(tc.declared))
+		}
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "group"), rule}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+		for _, s := range Match(snapshot, estate(claims, nil)) {
+			if s.ID == "rule" && s.SystemOwned != tc.want {
+				t.Errorf("%s is declared, forgeable %t: %q, want %q", tc.declared, tc.forged, s.SystemOwned, tc.want)
+			}
+		}
+	}
+}
+
 // TestRecordedMaker has a maker that was declared earlier: its objects are expected to be
 // declared again.
 func TestRecordedMaker(t *testing.T) {

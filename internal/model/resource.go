@@ -63,6 +63,9 @@ type Resource struct {
 	// SystemOwned is the reason why no declaration is expected to declare the object, as far as the resources
 	// of the same source prove it, such as "owned by ReplicaSet web-5d8"; "" otherwise.
 	SystemOwned string
+	// DeclaredInParent reports whether SystemOwned does not apply if Parent is declared, because anybody can
+	// create such an object there.
+	DeclaredInParent bool
 	// Watched is the reason why a new object of this kind is expected to be declared even outside of every
 	// governed scope, such as "grants rights in the whole cluster"; "" if it is not.
 	Watched string

@@ -40,15 +40,17 @@ type entry struct {
 	// parent and maker are the IDs of the resources of kind.Parent and kind.Maker, or "".
 	parent, maker string
 	systemOwned   string
+	// forgeable is Usual.Forgeable of the reason in systemOwned.
+	forgeable bool
 	// expired reports whether it is a credential that is older than Env.MaxKeyAge, undated whether its age is not known.
 	expired, undated bool
 }
 
 // pending is the index of an entry that is usual if In is a default of AWS.
 type pending struct {
-	entry  int
-	in     model.Ref
-	reason string
+	entry int
+	in    model.Ref
+	usual *Usual
 }
 
 // RowsOf returns the rows of an answer. of is the row that the list was read for, or null. It
@@ -161,10 +163,10 @@ func (p *Page) judge(e *entry, row model.Value) {
 		}
 		if u.In.Kind != "" {
 			in := model.Ref{Kind: u.In.fullKind(), ID: expand(u.In.ID, row, e.env.Texts)}
-			p.pending = append(p.pending, pending{len(p.entries), in, u.Reason})
+			p.pending = append(p.pending, pending{len(p.entries), in, u})
 			continue
 		}
-		e.systemOwned = u.Reason
+		e.systemOwned, e.forgeable = u.Reason, u.Forgeable
 		if u.Default {
 			p.defaults = append(p.defaults, model.Ref{Kind: e.kind.FullName(), ID: e.id})
 		}
@@ -238,7 +240,7 @@ func (j *joiner) take(p *Page) {
 		case reason != "":
 			unknown[u.entry] = u.in.Kind + " was not read, so that it is not known whether AWS created this: " + reason
 		case j.defaults[u.in]:
-			e.systemOwned = u.reason
+			e.systemOwned, e.forgeable = u.usual.Reason, u.usual.Forgeable
 		}
 	}
 	for i := range p.entries {
@@ -303,7 +305,7 @@ func (j *joiner) fullName(name string) string {
 func (j *joiner) resource(e *entry) model.Resource {
 	r := model.Resource{
 		Key: model.Key{Source: e.env.Source, Kind: j.fullName(e.kind.Name), ID: e.id}, Place: e.env.Place, Name: e.name, Value: e.value,
-		Identities: e.identities, Created: e.created, WriterUnknown: WriterUnknown, SystemOwned: e.systemOwned,
+		Identities: e.identities, Created: e.created, WriterUnknown: WriterUnknown, SystemOwned: e.systemOwned, DeclaredInParent: e.forgeable,
 	}
 	if e.expired {
 		r.Violations = []model.Violation{e.env.expired(e.created)}
@@ -377,7 +379,9 @@ func (e *entry) join(other *entry) {
 	if e.name == e.id {
 		e.name = other.name
 	}
-	e.systemOwned = cmp.Or(e.systemOwned, other.systemOwned)
+	if e.systemOwned == "" {
+		e.systemOwned, e.forgeable = other.systemOwned, other.forgeable
+	}
 	if e.created.IsZero() {
 		e.created = other.created
 	}

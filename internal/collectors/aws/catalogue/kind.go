@@ -117,7 +117,7 @@ type Kind struct {
 }
 
 // A Usual describes resources of a kind that AWS creates itself, so that no declaration is
-// expected. A user must not be able to set what Where looks at.
+// expected. Unless Forgeable is set, a user must not be able to set what Where looks at.
 type Usual struct {
 	Reason string
 	Where  []model.Condition
@@ -132,6 +132,9 @@ type Usual struct {
 	In Reference
 	// Default reports whether the resource is a default of AWS for those with In.
 	Default bool
+	// Forgeable reports whether a user can create the same in the parent. If the parent is declared, the
+	// resource must be declared, too.
+	Forgeable bool
 }
 
 // FullName returns the kind's name as in model.Key.

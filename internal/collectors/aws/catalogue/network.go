@@ -102,10 +102,13 @@ func route() *Kind {
 		Maker:  Reference{"EC2::VPCEndpoint", "{gatewayId}"}, MakerWhere: []model.Condition{{Path: "destinationPrefixListId", Present: true}},
 		Fields: text().Of("^.routeTableId>route_table_id destinationCidrBlock>destination_cidr_block destinationIpv6CidrBlock>destination_ipv6_cidr_block " +
 			"destinationPrefixListId>destination_prefix_list_id origin " + target),
-		Usual: slices.Concat(
-			[]Usual{{Reason: "a route that AWS creates", Where: []model.Condition{{Path: "origin", NotIn: []string{"CreateRoute"}}}}},
-			defaultVPC("the route to the gateway of the default VPC", "{^.vpcId}", table.Is("destinationCidrBlock", "0.0.0.0/0"), table.Is("^.associationSet.main", "true"),
-				model.Condition{Path: "gatewayId", Present: true})),
+		Usual: []Usual{
+			{Reason: "a route that AWS creates", Where: []model.Condition{{Path: "origin", NotIn: []string{"CreateRoute"}}}},
+			{
+				Reason: "the route to the gateway of the default VPC", In: Reference{"EC2::VPC", "{^.vpcId}"}, Forgeable: true,
+				Where: []model.Condition{table.Is("destinationCidrBlock", "0.0.0.0/0"), table.Is("^.associationSet.main", "true"), {Path: "gatewayId", Present: true}},
+			},
+		},
 		Rules: slices.Concat(
 			rate(model.High, "it sends all traffic elsewhere", routeTargets, model.Condition{Path: "destination_cidr_block", World: true}),
 			rate(model.High, "it sends all traffic elsewhere", routeTargets, model.Condition{Path: "destination_ipv6_cidr_block", World: true})),
@@ -154,11 +157,11 @@ func groupRule(way string, all bool) *Kind {
 			text().Of("ipProtocol>ip_protocol cidrIpv4>cidr_ipv4 cidrIpv6>cidr_ipv6 prefixListId>prefix_list_id description groupId>security_group_id "+
 				"referencedGroupInfo.groupId>referenced_security_group_id")),
 		Usual: []Usual{
-			{Reason: "the rule that AWS gives every new group", Where: []model.Condition{table.Is("isEgress", "true"), table.Is("ipProtocol", "-1"), table.Is("cidrIpv4", "0.0.0.0/0")}},
-			{Reason: "the rule that AWS gives every new group", Where: []model.Condition{table.Is("isEgress", "true"), table.Is("ipProtocol", "-1"), table.Is("cidrIpv6", "::/0")}},
+			{Reason: "the rule that AWS gives every new group", Where: []model.Condition{table.Is("isEgress", "true"), table.Is("ipProtocol", "-1"), table.Is("cidrIpv4", "0.0.0.0/0")}, Forgeable: true},
+			{Reason: "the rule that AWS gives every new group", Where: []model.Condition{table.Is("isEgress", "true"), table.Is("ipProtocol", "-1"), table.Is("cidrIpv6", "::/0")}, Forgeable: true},
 			{
 				Reason: "a rule of the default group", Where: []model.Condition{table.Is("isEgress", "false"), table.Is("ipProtocol", "-1")},
-				Same: [2]string{"groupId", "referencedGroupInfo.groupId"}, In: Reference{"EC2::SecurityGroup", "{groupId}"},
+				Same: [2]string{"groupId", "referencedGroupInfo.groupId"}, In: Reference{"EC2::SecurityGroup", "{groupId}"}, Forgeable: true,
 			},
 		},
 		Rules: ruleRules(), Exposed: table.Exposed(model.ExposesReach, ""),
@@ -211,8 +214,8 @@ func networkACLEntry() *Kind {
 			text().Of("^.networkAclId>network_acl_id protocol ruleAction>rule_action cidrBlock>cidr_block ipv6CidrBlock>ipv6_cidr_block")),
 		Usual: []Usual{
 			{Reason: "the last entry of every list", Where: is("ruleNumber", "32767", "32768")},
-			{Reason: usual, Where: everything("cidrBlock", "0.0.0.0/0", "100")},
-			{Reason: usual, Where: everything("ipv6CidrBlock", "::/0", "101")},
+			{Reason: usual, Where: everything("cidrBlock", "0.0.0.0/0", "100"), Forgeable: true},
+			{Reason: usual, Where: everything("ipv6CidrBlock", "::/0", "101"), Forgeable: true},
 		},
 		Rules: table.Rate(model.High, "it allows traffic into a network", "", table.Unmanaged(), table.Is("rule_action", "allow"), table.Is("egress", "false")),
 	}
