@@ -5,6 +5,7 @@ package aws
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,7 +33,11 @@ func open(env collectors.Env, config Config, pace *cloudtrail.Pace) (collectors.
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	return &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), now: time.Now, backoff: 500 * time.Millisecond}, nil
+	c := &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), now: time.Now, backoff: 500 * time.Millisecond}
+	if env.CacheDir != "" {
+		c.account.file = filepath.Join(env.CacheDir, "account")
+	}
+	return c, nil
 }
 
 // An inventory is the collector of one account. It is safe for concurrent use.
@@ -40,7 +45,9 @@ type inventory struct {
 	env    collectors.Env
 	config Config
 	log    *cloudtrail.Reader
-	now    func() time.Time
+	// account is that of the last scan.
+	account accountMemory
+	now     func() time.Time
 	// backoff is the pause before the second attempt of a request.
 	backoff time.Duration
 	// through returns the transport of requests; nil for the usual one.
@@ -105,7 +112,7 @@ func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	if err != nil {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}
-	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
+	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session, lastAccount: &c.account}
 	if err = sc.readAll(ctx); err != nil || collectors.Void(ctx, sc.anyRead()) {
 		session.close()
 		return nil, c.config.fail(ctx, session.address(), err)

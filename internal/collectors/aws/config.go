@@ -45,7 +45,8 @@ type Config struct {
 	PathStyle bool `mapstructure:"path_style"`
 	// CAFile holds the authorities to trust in place of those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Account is the number of the account of the credentials and of the buckets; "" for any.
+	// Account is the number of the account of the credentials and of the buckets; "" for that of the last scan,
+	// and buckets of any.
 	Account string `mapstructure:"account"`
 	// Buckets are the names of the buckets to read; empty for all.
 	Buckets []string `mapstructure:"buckets"`

@@ -33,13 +33,6 @@ func (a *answer) asError(err error, hide func(string) string) error {
 	return &awsapi.SettingError{Err: fmt.Errorf("find AWS credentials: %w", err)}
 }
 
-// An accountError is the error of credentials of another account than the configured one.
-type accountError struct{ want, got, arn string }
-
-func (e *accountError) Error() string {
-	return fmt.Sprintf("the credentials are those of account %s (%s), and the setting account is %s", e.got, e.arn, e.want)
-}
-
 // codeHints returns the next steps for codes of S3 errors.
 func codeHints() []struct {
 	codes []string
@@ -112,8 +105,8 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", server, ctx.Err())
 	}
-	if errors.As(err, new(*accountError)) {
-		return &httpclient.Error{Server: server, Err: err, Hint: "set profile, credentials_file or assume_role to credentials of that account, or correct account"}
+	if other := (*accountError)(nil); errors.As(err, &other) {
+		return &httpclient.Error{Server: server, Err: err, Hint: other.Hint()}
 	}
 	next := hint(err)
 	if code := awsapi.CodeOf(err); next == "" && awsapi.StatusOf(err) == http.StatusForbidden {

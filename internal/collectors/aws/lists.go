@@ -13,7 +13,6 @@ import (
 	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/printable"
 )
 
 // An estate holds the results of the lists of all services other than S3.
@@ -36,15 +35,16 @@ type estate struct {
 	answered bool
 }
 
-// newEstate returns an estate without results. The credentials must be of the configured account.
+// newEstate returns an estate without results. The credentials must be of the configured account or, without one,
+// that of the last scan.
 func newEstate(ctx context.Context, sc *scan) (*estate, error) {
 	client := sc.session.client
 	who, err := client.Identify(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if want := sc.config.Account; want != "" && want != who.Account {
-		return nil, &accountError{want: want, got: who.Account, arn: printable.Text(who.ARN)}
+	if err := sc.lastAccount.check(sc.config.Account, who, sc.brief); err != nil {
+		return nil, err
 	}
 	return &estate{
 		config: sc.config, source: sc.source, brief: sc.brief, taken: sc.taken, client: client, who: who, gaps: map[model.Scope]gap{},

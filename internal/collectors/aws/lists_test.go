@@ -302,6 +302,40 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// TestOtherAccount checks that a source is not read with credentials of another account than before, also after a
+// restart, until the setting account names it.
+func TestOtherAccount(t *testing.T) {
+	t.Parallel()
+	const identity = "Action=GetCallerIdentity"
+	handler := wholeEstate(t)
+	other := wholeEstate(t)
+	other.instead[identity] = recorded{http.StatusOK, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::210987654321:user/driftd</Arn><Account>210987654321</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`}
+	file := filepath.Join(t.TempDir(), "cache", "account")
+	read := func(handler http.Handler, account string) error {
+		i := openEstate(t, handler, func(c *Config) { c.Account = account })
+		i.account.file = file
+		_, err := i.Collect(t.Context())
+		return err
+	}
+	if err := read(handler, ""); err != nil {
+		t.Fatal(err)
+	}
+	err := read(other, "")
+	if err == nil || !strings.Contains(err.Error(), "those of account 210987654321 (arn:aws:iam::210987654321:user/driftd), and the last scan read account 123456789012") ||
+		!strings.Contains(err.Error(), "or set account to the one that is to be read") {
+		t.Errorf("Collect() with credentials of another account = %v", err)
+	}
+	if err = read(other, "210987654321"); err != nil {
+		t.Errorf("Collect() of the account that is configured = %v", err)
+	}
+	if err = read(other, ""); err != nil {
+		t.Errorf("Collect() of the account that was read last = %v", err)
+	}
+	if err = read(handler, ""); err == nil {
+		t.Error("Collect() of the first account, after another one, has no error")
+	}
+}
+
 // TestScope checks which kinds and regions are read by the settings.
 func TestScope(t *testing.T) {
 	t.Parallel()

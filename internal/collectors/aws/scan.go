@@ -24,12 +24,13 @@ import (
 
 // A scan holds the results of one reading of an account.
 type scan struct {
-	config  Config
-	source  string
-	kinds   []*normalize.Kind
-	brief   bool
-	taken   time.Time
-	session *session
+	config      Config
+	source      string
+	kinds       []*normalize.Kind
+	brief       bool
+	taken       time.Time
+	session     *session
+	lastAccount *accountMemory
 	// owner and server are the canonical id and the Server header of the list of buckets; "" if
 	// the buckets are configured by name.
 	owner, server string
