@@ -16,8 +16,8 @@ import (
 func Basis(f *model.Finding) string { return basis(f, nil) }
 
 // basis returns a digest of a finding: of every side of each field or, if the verdict is on the
-// whole resource, of the claim. contents contains the contents of Finding.Objects. Secrets are
-// digests already.
+// whole resource, of the claim. contents contains the contents of Finding.Objects, or what an unmanaged
+// resource exposes. Secrets are digests already.
 func basis(f *model.Finding, claim *model.Claim, contents ...model.Value) string {
 	h := sha256.New()
 	writeText(h, string(f.Verdict))

@@ -246,7 +246,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	}
 	f.Unenforced = unenforced(s, o)
 	rules.apply(&f)
-	f.Basis = basis(&f, o.Claim)
+	f.Basis = basis(&f, o.Claim, exposedContent(s, &f)...)
 	if f.Check != "" {
 		rateCheck(&f, o.Severity)
 		return f
