@@ -294,13 +294,39 @@ func madeFromRevision(w *world, owner, child *model.Resource) bool {
 	if !selectsChild(owner, child) || isDebugged(child) {
 		return false
 	}
-	hash := child.Value.At("metadata", "labels", "controller-revision-hash").Str()
+	name := child.Value.At("metadata", "labels", "controller-revision-hash").Str()
+	if plainKind(owner.Kind) == "StatefulSet.apps" {
+		if ordinal, cut := strings.CutPrefix(child.Name, owner.Name+"-"); !cut || !isNumber(ordinal) {
+			return false // The controller ignores the pod.
+		}
+	} else {
+		name = owner.Name + "-" + name
+	}
 	for _, r := range w.revisions[owner.Origin.UID] {
-		if r.Name == hash || r.Name == owner.Name+"-"+hash {
-			return w.fits(podSpec(child), r.Value.At("data", "spec", "template", "spec"), true)
+		if r.Name == name && r.Place == owner.Place {
+			return w.fits(podSpec(child), r.Value.At("data", "spec", "template", "spec"), true) &&
+				(w.noMorePowers(podSpec(child), podSpec(owner)) || isReplaced(owner, r, child))
 		}
 	}
 	return w.fromTemplate(owner, child)
+}
+
+// isReplaced reports whether the controller of owner creates or keeps pods of an earlier
+// revision until it has replaced them. A client that cannot write owner cannot cause it,
+// whereas clients can write revisions.
+func isReplaced(owner, revision, pod *model.Resource) bool {
+	at, _ := templateWritten(owner)
+	return owner.Outgoing != "" && owner.Outgoing == revision.Name || at.After(pod.Created) && replaces(owner)
+}
+
+// outgoingRevision returns the revision that the controller of a StatefulSet is
+// replacing, by the object's status; "" if there is none.
+func outgoingRevision(kind string, object model.Value) string {
+	current, update := object.At("status", "currentRevision").Str(), object.At("status", "updateRevision").Str()
+	if plainKind(kind) != "StatefulSet.apps" || current == update {
+		return ""
+	}
+	return current
 }
 
 // selectsChild reports whether the child has the labels of the owner's selector and is

@@ -30,6 +30,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		OwnersFrom: model.ViaManagedFields,
 		Origin:     origin(metadata),
 		Watched:    watched(kind, object),
+		Outgoing:   outgoingRevision(kind, object),
 	}
 	r.SystemOwned = systemOwned(&r, object)
 	if why := knownObjects().widened(&r); why != "" {

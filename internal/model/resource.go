@@ -60,6 +60,9 @@ type Resource struct {
 	// Generation is the number of versions of the object's specification, starting at 1; 0 if the system does
 	// not count them.
 	Generation int64
+	// Outgoing is the name of the earlier revision of the object from which its controller may still create
+	// objects, because it has not replaced all of them; "" if there is none.
+	Outgoing string
 	// SystemOwned is the reason why no declaration is expected to declare the object, as far as the resources
 	// of the same source prove it, such as "owned by ReplicaSet web-5d8"; "" otherwise.
 	SystemOwned string

@@ -189,7 +189,7 @@ func (s *targetState) resources() []model.Resource {
 // counters, which change often, are not compared, but the checks that they fail and the objects
 // that they list are.
 func same(a, b model.Resource) bool {
-	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
+	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && a.Outgoing == b.Outgoing && reflect.DeepEqual(a.Origin, b.Origin) &&
 		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner) &&
 		slices.EqualFunc(a.Violations, b.Violations, sameViolation) && slices.Equal(a.Undecided, b.Undecided) && slices.Equal(a.Installs, b.Installs) &&
 		commitOf(a) == commitOf(b) && sameFetched(a.Fetched, b.Fetched)
