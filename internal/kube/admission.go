@@ -151,9 +151,12 @@ func (a *admitters) matches(m *admitter, kind, place string) bool {
 // that was not read, and for objects outside of namespaces.
 func (a *admitters) selects(selector model.Value, place string) bool {
 	labels, read := a.labels[place]
-	if place == "" || !read {
-		return true
-	}
+	return place == "" || !read || matchesLabels(selector, labels)
+}
+
+// matchesLabels reports whether a label selector selects an object with the labels.
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/
+func matchesLabels(selector, labels model.Value) bool {
 	for _, want := range selector.At("matchLabels").Fields() {
 		if have, ok := labels.Get(want.Name); !ok || !have.Equal(want.Value) {
 			return false

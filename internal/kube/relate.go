@@ -10,7 +10,7 @@ import (
 
 // Relate sets the parts of resources that depend on other objects of the same source: the fields
 // that an autoscaler determines or a Certificate adds, the webhooks and policies that may change an
-// object, and the objects that created others. covers reports whether a kind was fully read in a
+// object, the roles that add rights to others, and the objects that created others. covers reports whether a kind was fully read in a
 // namespace. Relate must be called once, with all resources of a snapshot. It modifies the
 // resources.
 func Relate(resources []model.Resource, covers func(kind, place string) bool) {
@@ -23,6 +23,7 @@ func Relate(resources []model.Resource, covers func(kind, place string) bool) {
 			given[target] = append(given[target], delegated...)
 		}
 	}
+	watchAggregated(resources)
 	w := newWorld(resources, covers)
 	for i := range resources {
 		r := &resources[i]

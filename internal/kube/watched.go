@@ -58,12 +58,14 @@ func watched(kind string, object model.Value) string {
 // API server's own roles (admin, edit, view).
 const aggregateLabel = "rbac.authorization.k8s.io/aggregate-to-"
 
+const addsRights = "it adds rights to the ClusterRole "
+
 // watchedRole returns a reason for a ClusterRole with a wildcard, with a verb that allows
 // privilege escalation, or whose rules are aggregated into other roles.
 func watchedRole(object model.Value) string {
 	for _, label := range object.At("metadata", "labels").Fields() {
 		if role, ok := strings.CutPrefix(label.Name, aggregateLabel); ok && label.Value.Text() == "true" {
-			return "it adds rights to the ClusterRole " + role
+			return addsRights + role
 		}
 	}
 	for _, rule := range object.At("rules").Items() {
@@ -79,6 +81,37 @@ func watchedRole(object model.Value) string {
 		}
 	}
 	return ""
+}
+
+// watchAggregated sets Watched of the ClusterRoles whose rules the aggregation rule of another
+// ClusterRole adds to that role. The label is free: the API server's own roles have only one
+// of the possible ones.
+func watchAggregated(resources []model.Resource) {
+	var roles, sums []*model.Resource
+	for i := range resources {
+		r := &resources[i]
+		if plainKind(r.Kind) != "ClusterRole."+rbacGroup {
+			continue
+		}
+		roles = append(roles, r)
+		if len(selectorsOf(r)) > 0 {
+			sums = append(sums, r)
+		}
+	}
+	slices.SortFunc(sums, func(a, b *model.Resource) int { return strings.Compare(a.Name, b.Name) })
+	for _, r := range roles {
+		labels := r.Value.At("metadata", "labels")
+		for _, sum := range sums {
+			if r.Watched == "" && r != sum && slices.ContainsFunc(selectorsOf(sum), func(s model.Value) bool { return matchesLabels(s, labels) }) {
+				r.Watched = addsRights + sum.Name
+			}
+		}
+	}
+}
+
+// selectorsOf returns the label selectors of the roles whose rules a ClusterRole has.
+func selectorsOf(role *model.Resource) []model.Value {
+	return role.Value.At("aggregationRule", "clusterRoleSelectors").Items()
 }
 
 // watchedBinding returns a reason for a RoleBinding in kube-system, where the cluster keeps

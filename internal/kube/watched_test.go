@@ -86,6 +86,42 @@ func TestWatched(t *testing.T) {
 	}
 }
 
+// TestWatchedAggregation tests that a ClusterRole is watched if the aggregation rule of another one
+// adds its rules there, whichever label the rule names.
+func TestWatchedAggregation(t *testing.T) {
+	t.Parallel()
+	const byLabel = `{matchLabels: {rbac.example.com/aggregate-to-monitoring: "true"}}`
+	for reason, tc := range map[string]struct{ selectors, labels, rules, want string }{
+		"its label":                {byLabel, `rbac.example.com/aggregate-to-monitoring: "true"`, "", "it adds rights to the ClusterRole monitoring"},
+		"the second selector":      {`{matchLabels: {a: b}}, ` + byLabel, `rbac.example.com/aggregate-to-monitoring: "true"`, "", "it adds rights to the ClusterRole monitoring"},
+		"an expression":            {`{matchExpressions: [{key: team, operator: In, values: [a, b]}]}`, "team: b", "", "it adds rights to the ClusterRole monitoring"},
+		"every role":               {`{}`, "", "", "it adds rights to the ClusterRole monitoring"},
+		"another value":            {byLabel, `rbac.example.com/aggregate-to-monitoring: "false"`, "", ""},
+		"one label of two":         {`{matchLabels: {a: b, c: d}}`, "a: b", "", ""},
+		"no label":                 {byLabel, "", "", ""},
+		"no selector":              {"", `rbac.example.com/aggregate-to-monitoring: "true"`, "", ""},
+		"a reason of its own, too": {byLabel, `rbac.example.com/aggregate-to-monitoring: "true"`, "{verbs: [escalate], resources: [roles]}", "it allows to escalate"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			all := related(t, `
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: z, labels: {`+tc.labels+`}}, rules: [`+tc.rules+`]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: monitoring}, aggregationRule: {clusterRoleSelectors: [`+tc.selectors+`]}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: other}, aggregationRule: {clusterRoleSelectors: [`+tc.selectors+`]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: n, labels: {`+tc.labels+`}}}`, whole)
+			if got := all["ClusterRole z"].Watched; got != tc.want {
+				t.Errorf("watched = %q, want %q", got, tc.want)
+			}
+			if all["ConfigMap c"].Watched != "" || tc.selectors != "{}" && all["ClusterRole monitoring"].Watched != "" {
+				t.Errorf("the ConfigMap is watched = %q, the aggregated role %q", all["ConfigMap c"].Watched, all["ClusterRole monitoring"].Watched)
+			}
+		})
+	}
+}
+
 // TestAlteredBindings tests that a ClusterRoleBinding of the API server with an added subject
 // is reported at any age.
 func TestAlteredBindings(t *testing.T) {
