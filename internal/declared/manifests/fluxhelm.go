@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/chart/postrender"
@@ -306,7 +307,8 @@ func (r *fluxReader) chartSource(kind, space, name string) (object, error) {
 	return source, nil
 }
 
-// helmChart returns the HelmChart that helm-controller creates for a template, which is compared if it is there.
+// helmChart returns the HelmChart that helm-controller applies for a template, which is compared if it is there.
+// https://fluxcd.io/flux/components/helm/helmreleases/#chart-template
 func (h *helmRelease) helmChart() (made object, ok bool) {
 	template := h.spec.At("chart", "spec")
 	if template.IsEmpty() || !h.spec.At("chartRef").IsEmpty() {
@@ -314,18 +316,43 @@ func (h *helmRelease) helmChart() (made object, ok bool) {
 	}
 	ref := template.At("sourceRef")
 	space := cmp.Or(ref.At("namespace").Str(), h.space)
-	spec := model.MapOf(model.Field{Name: "chart", Value: template.At("chart")}, model.Field{Name: "sourceRef", Value: ref.Without("namespace", "apiVersion")})
-	for _, name := range []string{"version", "valuesFiles"} {
-		if v, has := template.Get(name); has {
+	metadata := model.MapOf(model.Field{Name: "name", Value: model.StringOf(h.space + "-" + path.Base(h.name))}, model.Field{Name: "namespace", Value: model.StringOf(space)})
+	for _, name := range []string{"labels", "annotations"} {
+		if marks := h.spec.At("chart", "metadata", name); !marks.IsEmpty() {
+			metadata = metadata.With(name, marks)
+		}
+	}
+	return object{address: h.address, files: h.files, namespace: space, optional: true, value: model.MapOf(
+		model.Field{Name: "apiVersion", Value: model.StringOf("source.toolkit.fluxcd.io/v1")}, model.Field{Name: "kind", Value: model.StringOf("HelmChart")},
+		model.Field{Name: "metadata", Value: metadata},
+		model.Field{Name: "spec", Value: h.chartSpec(template)},
+	)}, true
+}
+
+// chartSpec returns the specification of the HelmChart for a template, with the defaults of the HelmRelease's definition.
+func (h *helmRelease) chartSpec(template model.Value) model.Value {
+	ref := template.At("sourceRef")
+	spec := model.MapOf(
+		model.Field{Name: "chart", Value: template.At("chart")}, model.Field{Name: "sourceRef", Value: ref.Without("namespace", "apiVersion")},
+		model.Field{Name: "version", Value: model.StringOf(cmp.Or(template.At("version").Text(), "*"))},
+		model.Field{Name: "reconcileStrategy", Value: model.StringOf(cmp.Or(template.At("reconcileStrategy").Text(), "ChartVersion"))},
+	)
+	if interval := cmp.Or(template.At("interval").Str(), h.spec.At("interval").Str()); interval != "" {
+		if d, err := time.ParseDuration(interval); err == nil {
+			interval = d.String() // helm-controller writes 5m as 5m0s.
+		}
+		spec = spec.With("interval", model.StringOf(interval))
+	}
+	for _, name := range []string{"valuesFiles", "ignoreMissingValuesFiles"} {
+		if v := template.At(name); !v.IsEmpty() && v.Text() != "false" {
 			spec = spec.With(name, v)
 		}
 	}
-	name := h.space + "-" + path.Base(h.name)
-	return object{address: h.address, files: h.files, namespace: space, optional: true, value: model.MapOf(
-		model.Field{Name: "apiVersion", Value: model.StringOf("source.toolkit.fluxcd.io/v1")}, model.Field{Name: "kind", Value: model.StringOf("HelmChart")},
-		model.Field{Name: "metadata", Value: model.MapOf(model.Field{Name: "name", Value: model.StringOf(name)}, model.Field{Name: "namespace", Value: model.StringOf(space)})},
-		model.Field{Name: "spec", Value: spec},
-	)}, true
+	if verify := template.At("verify"); !verify.IsEmpty() {
+		verify = verify.With("provider", model.StringOf(cmp.Or(verify.At("provider").Str(), "cosign")))
+		spec = spec.With("verify", verify)
+	}
+	return spec
 }
 
 // namespace returns the Namespace that helm-controller creates for a release, which is compared if it is there.

@@ -87,6 +87,33 @@ func TestHelmRelease(t *testing.T) {
 	}
 }
 
+// TestHelmChartOfTemplate compares the HelmChart with the one that helm-controller applies.
+func TestHelmChartOfTemplate(t *testing.T) {
+	t.Parallel()
+	url := chartRepository(t)
+	for name, tc := range map[string]struct{ chart, metadata, wantMarks, wantSpec string }{
+		"the interval of the release": {"", "", "null null",
+			`{"chart":"journal","interval":"1h0m0s","reconcileStrategy":"ChartVersion","sourceRef":{"kind":"HelmRepository","name":"charts"},"version":"1.0.0"}`},
+		"its own interval": {", interval: 90s, ignoreMissingValuesFiles: false", "", "null null",
+			`{"chart":"journal","interval":"1m30s","reconcileStrategy":"ChartVersion","sourceRef":{"kind":"HelmRepository","name":"charts"},"version":"1.0.0"}`},
+		"every field": {", reconcileStrategy: Revision, valuesFiles: [values.yaml], ignoreMissingValuesFiles: true, verify: {secretRef: {name: key}}",
+			"metadata: {labels: {a: b}, annotations: {c: d}}, ", `{"a":"b"} {"c":"d"}`,
+			`{"chart":"journal","ignoreMissingValuesFiles":true,"interval":"1h0m0s","reconcileStrategy":"Revision",` +
+				`"sourceRef":{"kind":"HelmRepository","name":"charts"},"valuesFiles":["values.yaml"],"verify":{"provider":"cosign","secretRef":{"name":"key"}},"version":"1.0.0"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			release := helmRelease("  interval: 1h\n  chart: {" + tc.metadata + "spec: {chart: journal, version: 1.0.0, sourceRef: {apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, name: charts}" + tc.chart + "}}\n")
+			made := claimOf(t, loadReleases(t, url, map[string]string{"clusters/prod/release.yaml": release}, nil), "web/web-blog")
+			metadata := made.Value.At("metadata")
+			marks := string(metadata.At("labels").AppendJSON(nil)) + " " + string(metadata.At("annotations").AppendJSON(nil))
+			if diff := cmp.Diff([]string{tc.wantMarks, tc.wantSpec}, []string{marks, string(made.Value.At("spec").AppendJSON(nil))}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // TestHelmReleaseSettings applies the settings of HelmReleases.
 func TestHelmReleaseSettings(t *testing.T) {
 	t.Parallel()
