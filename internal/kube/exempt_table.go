@@ -136,12 +136,19 @@ func deliveryRows() []row {
 		{managers: []string{"argocd", "argocd-*"}, accounts: []string{serviceAccount + "argocd:argocd-*", serviceAccount + "openshift-gitops:*"},
 			// Annotations such as argocd.argoproj.io/sync-options and compare-options are set by people: they stop Argo CD.
 			fields: onBoth("metadata", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "argocd.argoproj.io/instance",
-				"argocd.argoproj.io/kubernetes-version", "argocd.argoproj.io/application-set-refresh", "app.kubernetes.io/instance")},
-		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply", "driftd"}, accounts: []string{"*"},
+				"argocd.argoproj.io/kubernetes-version", "argocd.argoproj.io/application-set-refresh", "app.kubernetes.io/instance",
+				"notified.notifications.argoproj.io")},
+		// A sync that was requested and has not started. The controller removes the field when it starts.
+		{managers: []string{"argocd-application-controller", "argocd-applicationset-controller", "argocd-server"},
+			accounts: []string{serviceAccount + "argocd:argocd-*", serviceAccount + "openshift-gitops:*"},
+			kinds:    []string{"Application.argoproj.io"}, fields: []string{"operation"}},
+		// notification-controller requests a reconciliation when a Receiver gets a webhook.
+		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply", "notification-controller", "driftd"}, accounts: []string{"*"},
 			fields: []string{"metadata.annotations.reconcile.fluxcd.io/requestedAt", "metadata.annotations.reconcile.fluxcd.io/forceAt",
-				"metadata.annotations.argocd.argoproj.io/refresh"}},
+				"metadata.annotations.reconcile.fluxcd.io/resetAt", "metadata.annotations.argocd.argoproj.io/refresh"}},
 		{managers: []string{"rollouts-controller"}, accounts: []string{serviceAccount + "argo-rollouts:argo-rollouts"},
-			fields: append(onBoth("metadata", "rollout.argoproj.io/*", "argo-rollouts.argoproj.io/*"), "spec.selector.rollouts-pod-template-hash")},
+			fields: append(onBoth("metadata", "rollout.argoproj.io/*", "argo-rollouts.argoproj.io/*", "notified.notifications.argoproj.io"),
+				"spec.selector.rollouts-pod-template-hash")},
 		{managers: []string{"rancher", "cattle-*", "fleet*"}, accounts: []string{serviceAccount + "cattle-system:*", serviceAccount + "cattle-fleet-system:*"},
 			fields: onBoth("metadata", "field.cattle.io/*", "lifecycle.cattle.io/*", "objectset.rio.cattle.io/*", "cattle.io/*", "management.cattle.io/*",
 				"authz.management.cattle.io/*", "workload.user.cattle.io/*", "provisioner.cattle.io/*", "fleet.cattle.io/*")},

@@ -242,6 +242,9 @@ func TestExempt(t *testing.T) {
 		return written{declared: deployment("", ""), live: deployment(", annotations: {"+name+": v}", ""), fields: `{"f:metadata":{"f:annotations":{"f:` + name + `":{}}}}`}
 	}
 	stamped := annotated("example.org/stamp")
+	const application = `{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: x, namespace: ns}, spec: {project: a}%s}`
+	requested := written{declared: fmt.Sprintf(application, ""), live: fmt.Sprintf(application, ", operation: {sync: {revision: abc}}"), manager: "argocd-application-controller",
+		fields: `{"f:operation":{".":{},"f:sync":{".":{},"f:revision":{}}}}`}
 	sidecar := written{declared: deployment("", ""), live: deployment("", `{name: istio-proxy, image: "proxy:1"}, `), manager: "istio-sidecar-injector",
 		fields: `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"istio-proxy\"}":{".":{},"f:name":{},"f:image":{}}}}}}}`}
 	hook := func(resource string) string {
@@ -295,6 +298,16 @@ func TestExempt(t *testing.T) {
 		"helm's mark":                 {"a tracking mark", by(annotated("meta.helm.sh/release-name"), "helm"), "", "in the table"},
 		"flux's mark":                 {"a tracking mark", by(annotated("kustomize.toolkit.fluxcd.io/checksum"), "kustomize-controller"), "", "in the table"},
 		"argo's mark":                 {"a tracking mark", by(annotated("argocd.argoproj.io/tracking-id"), "argocd-controller"), "", "in the table"},
+		"a webhook for flux":          {"a Receiver requests a reconciliation", by(annotated("reconcile.fluxcd.io/requestedAt"), "notification-controller"), "", "in the table"},
+		"flux is reset":               {"a command of flux", by(annotated("reconcile.fluxcd.io/resetAt"), "flux"), "", "in the table"},
+		"flux is reset by hand":       {"kubectl annotate is no controller", by(annotated("reconcile.fluxcd.io/resetAt"), "kubectl-annotate"), `undeclared metadata.annotations["reconcile.fluxcd.io/resetAt"]`, ""},
+		"argo's notification":         {"the controller records what it sent", by(annotated("notified.notifications.argoproj.io"), "argocd-notifications"), "", "in the table"},
+		"argo's subscription":         {"people subscribe", by(annotated("notifications.argoproj.io/subscribe.x.slack"), "argocd-notifications"), `undeclared metadata.annotations["notifications.argoproj.io/subscribe.x.slack"]`, ""},
+		"argo's sync":                 {"the controller requested it", requested, "", "in the table"},
+		"argo's sync by a user":       {"the server requested it", by(requested, "argocd-server"), "", "in the table"},
+		"argo's sync in the log":      {"the log has its account", by(requested, "argocd-server", "system:serviceaccount:argocd:argocd-server"), "", "audit log"},
+		"argo's sync by hand":         {"kubectl patch is no controller", by(requested, "kubectl-patch"), "undeclared operation.sync.revision", ""},
+		"argo's sync by a person":     {"the log overrides the name", by(requested, "argocd-server", "alice"), "undeclared operation.sync.revision", ""},
 		"argo is stopped":             {"the controller sets no such mark", by(annotated("argocd.argoproj.io/sync-options"), "argocd-controller"), `undeclared metadata.annotations["argocd.argoproj.io/sync-options"]`, ""},
 		"argo ignores the object":     {"the controller sets no such mark", by(annotated("argocd.argoproj.io/compare-options"), "argocd-controller"), `undeclared metadata.annotations["argocd.argoproj.io/compare-options"]`, ""},
 		"flux is stopped":             {"the controller sets no such mark", by(annotated("kustomize.toolkit.fluxcd.io/reconcile"), "kustomize-controller"), `undeclared metadata.annotations["kustomize.toolkit.fluxcd.io/reconcile"]`, ""},
