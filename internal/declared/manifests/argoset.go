@@ -219,37 +219,81 @@ func flattened(v model.Value) model.Value {
 	return flat
 }
 
-// matching returns the folders or files that match the patterns of a git generator.
-func (r *argoReader) matching(entries []model.Value, directories bool) ([]string, error) {
-	var include, exclude []*regexp.Regexp
+// A gitPatterns selects folders or files for a git generator.
+type gitPatterns struct{ include, exclude []*regexp.Regexp }
+
+func (p *gitPatterns) add(exclude bool, pattern string) error {
+	compiled, err := regexp.Compile(pattern)
+	if err != nil {
+		return err
+	}
+	if exclude {
+		p.exclude = append(p.exclude, compiled)
+	} else {
+		p.include = append(p.include, compiled)
+	}
+	return nil
+}
+
+func (p *gitPatterns) match(name string) bool {
+	return matchesAny(p.include, name) && !matchesAny(p.exclude, name)
+}
+
+// generatorPatterns returns the patterns of a git generator, and those that Argo CD uses for files unless its new globbing is
+// enabled, in which * also matches slashes and a folder includes its content.
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-Git-File-Globbing/
+func generatorPatterns(entries []model.Value) (exact, greedy gitPatterns, err error) {
 	for _, entry := range entries {
 		text := strings.Trim(entry.At("path").Str(), "/")
-		compiled, err := patterns([]string{text})
-		if err != nil {
-			return nil, fmt.Errorf("has the pattern %s, which %w", printable(text), errSet)
+		exclude := entry.At("exclude").Text() == "true"
+		if _, err = patterns([]string{text}); err == nil {
+			err = exact.add(exclude, strings.TrimSuffix(expression("/"+text), "(/|$)")+"$")
 		}
-		compiled[0] = regexp.MustCompile(strings.TrimSuffix(expression("/"+text), "(/|$)") + "$")
-		if entry.At("exclude").Text() == "true" {
-			exclude = append(exclude, compiled...)
-		} else {
-			include = append(include, compiled...)
+		if err == nil {
+			err = greedy.add(exclude, greedyExpression(text))
+		}
+		if err != nil {
+			return exact, greedy, fmt.Errorf("has the pattern %s, which %w", printable(text), errSet)
 		}
 	}
-	if len(include) == 0 {
-		return nil, nil
+	return exact, greedy, nil
+}
+
+// greedyExpression returns a regular expression for a pathspec of git ls-files.
+func greedyExpression(text string) string {
+	body := strings.NewReplacer(`\*`, `.*`, `\?`, `.`, `\[!`, `[^`, `\[`, `[`, `\]`, `]`).Replace(regexp.QuoteMeta(text))
+	if !strings.ContainsAny(text, "*?[") {
+		body += "(/.*)?"
+	}
+	return "^" + body + "$"
+}
+
+// matching returns the folders or files that match the patterns of a git generator. Argo CD lists neither the top of the
+// repository nor hidden folders as folders.
+func (r *argoReader) matching(entries []model.Value, directories bool) ([]string, error) {
+	exact, greedy, err := generatorPatterns(entries)
+	if err != nil || len(exact.include) == 0 {
+		return nil, err
 	}
 	var found []string
 	count := 0
-	err := fs.WalkDir(r.tree.files, ".", func(name string, e fs.DirEntry, err error) error {
+	err = fs.WalkDir(r.tree.files, ".", func(name string, e fs.DirEntry, err error) error {
 		if count++; count > r.loader.config.MaxFiles*10 {
 			return fmt.Errorf("searches more than %d files", r.loader.config.MaxFiles*10)
 		}
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.tree.address(name), cause(err))
-		case e.IsDir() && name != "." && strings.HasPrefix(e.Name(), "."):
+		case name == ".":
+			return nil
+		case e.IsDir() && (e.Name() == ".git" || directories && strings.HasPrefix(e.Name(), ".")):
 			return fs.SkipDir
-		case e.IsDir() == directories && matchesAny(include, name) && !matchesAny(exclude, name):
+		case e.IsDir() != directories:
+			return nil
+		case !directories && exact.match(name) != greedy.match(name):
+			return fmt.Errorf("has a git generator of files whose patterns match %s in one of the two globbing modes of Argo CD only: "+
+				"use patterns that match the same files in both modes", r.tree.address(name))
+		case exact.match(name):
 			found = append(found, name)
 		}
 		return nil
