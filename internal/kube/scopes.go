@@ -23,7 +23,8 @@ func sharedNamespaces() []string {
 	}
 }
 
-func isShared(namespace string) bool {
+// IsShared reports whether clusters and their installers put objects into a namespace, too.
+func IsShared(namespace string) bool {
 	return slices.ContainsFunc(sharedNamespaces(), func(pattern string) bool {
 		fits, err := path.Match(pattern, namespace)
 		return err == nil && fits
@@ -62,7 +63,7 @@ func Governed(claims []model.Claim, places, listed []string) Governance {
 	for name := range used {
 		switch {
 		case governed[name]:
-		case isShared(name):
+		case IsShared(name):
 			g.Shared = append(g.Shared, name)
 		default:
 			governed[name] = true

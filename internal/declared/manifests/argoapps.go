@@ -13,6 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/chart"
+	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -434,6 +435,7 @@ func (r *argoReader) deploy(a *application, source model.Value) error {
 	for i := range found.objects {
 		o := &found.objects[i]
 		o.namespace, o.unenforced = a.namespace(), ignored.of(o.value, a.namespace())
+		o.track(r.instance(a))
 	}
 	r.all.problems = append(r.all.problems, found.problems...)
 	r.take(found.objects, a.depth+1)
@@ -455,7 +457,7 @@ func notRead(extent sketch, format string, args ...any) error {
 
 // createdNamespaces adds the namespaces that Argo CD creates for Applications, unless they are declared. It
 // skips the namespace of Argo CD itself, which exists before: a claim on it would govern the objects that
-// install Argo CD.
+// install Argo CD. One that clusters or installers create, too, is compared if it is there, and not governed.
 func (r *argoReader) createdNamespaces() {
 	declared := map[string]bool{}
 	for _, o := range r.all.objects {
@@ -473,7 +475,7 @@ func (r *argoReader) createdNamespaces() {
 				metadata = metadata.With(field, v)
 			}
 		}
-		r.all.objects = append(r.all.objects, object{address: a.address, files: a.files, value: model.MapOf(
+		r.all.objects = append(r.all.objects, object{address: a.address, files: a.files, optional: kube.IsShared(name), value: model.MapOf(
 			model.Field{Name: "apiVersion", Value: model.StringOf("v1")}, model.Field{Name: "kind", Value: model.StringOf("Namespace")},
 			model.Field{Name: "metadata", Value: metadata})})
 	}

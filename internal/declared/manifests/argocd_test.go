@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,18 @@ func TestApplications(t *testing.T) {
 				"teams/web/a.yaml": configMap("a"), "teams/web/sub/a.yaml": configMap("sub"), "teams/no/a.yaml": configMap("no")},
 			[]string{"apps/set.yaml:1 Application.argoproj.io argocd/web", "apps/set.yaml:1 ApplicationSet.argoproj.io argocd/set", "teams/web/a.yaml:1 ConfigMap web/a"},
 		},
+		"Folders at the top": {
+			"the top of the repository is no folder for the generator",
+			map[string]string{"apps/set.yaml": set("git: {repoURL: '"+ownURL+"', revision: HEAD, directories: [{path: '*'}, {path: apps, exclude: true}]}", "{{path.basename}}", "{{path.basename}}", "{{path}}", false),
+				"web/a.yaml": configMap("a"), "top.yaml": configMap("top"), ".hidden/a.yaml": configMap("hidden")},
+			[]string{"apps/set.yaml:1 Application.argoproj.io argocd/web", "apps/set.yaml:1 ApplicationSet.argoproj.io argocd/set", "web/a.yaml:1 ConfigMap web/a"},
+		},
+		"Hidden files": {
+			"the generator reads files in hidden folders",
+			map[string]string{"apps/set.yaml": set("git: {repoURL: '"+ownURL+"', revision: HEAD, files: [{path: '.envs/*.json'}]}", "{{name}}", "{{name}}", "web", false),
+				".envs/web.json": `{"name": "web"}`, "web/a.yaml": configMap("a")},
+			[]string{"apps/set.yaml:1 Application.argoproj.io argocd/web", "apps/set.yaml:1 ApplicationSet.argoproj.io argocd/set", "web/a.yaml:1 ConfigMap web/a"},
+		},
 		"Files": {
 			"an ApplicationSet with files of this repository",
 			map[string]string{"apps/set.yaml": set("git: {repoURL: '"+ownURL+"', revision: '', files: [{path: '**/app.json'}]}", "{{app.name}}", "{{app.name}}", "{{path}}", false),
@@ -198,7 +211,13 @@ func TestUnreadApplications(t *testing.T) {
 		"Function":   {map[string]string{"apps/a.yaml": set("list: {elements: [{a: b}]}", "{{ .a | upper }}", "x", "x", true)}, "has {{ .a | upper }} in its template, which driftd does not evaluate"},
 		"Parameter":  {map[string]string{"apps/a.yaml": set("list: {elements: [{a: b}]}", "{{b}}", "x", "x", false)}, "has {{b}} in its template"},
 		"Matrix":     {map[string]string{"apps/a.yaml": set("matrix: {generators: [{list: {elements: []}}]}", "x", "x", "x", false)}, "has the generator matrix"},
-		"Branch":     {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, targetRevision: next")}, "deploys the revision next, and the declaration is read at another one: set source_branch"},
+		"Globbing": {map[string]string{"apps/a.yaml": set("git: {repoURL: '"+ownURL+"', files: [{path: 'envs/*/c.json'}]}", "{{name}}", "x", "web", false), "envs/a/c.json": `{"name": "a"}`, "envs/a/b/c.json": `{"name": "b"}`},
+			"has a git generator of files whose patterns match envs/a/b/c.json in one of the two globbing modes"},
+		"Folder of files": {map[string]string{"apps/a.yaml": set("git: {repoURL: '"+ownURL+"', files: [{path: envs}]}", "{{name}}", "x", "web", false), "envs/c.json": `{"name": "a"}`},
+			"has a git generator of files whose patterns match envs/c.json in one of the two globbing modes"},
+		"Any character": {map[string]string{"apps/a.yaml": set("git: {repoURL: '"+ownURL+"', files: [{path: 'envs?c.json'}]}", "{{name}}", "x", "web", false), "envs/c.json": `{"name": "a"}`},
+			"has a git generator of files whose patterns match envs/c.json in one of the two globbing modes"},
+		"Branch": {map[string]string{"apps/a.yaml": app("a", "shop", "path: web, targetRevision: next")}, "deploys the revision next, and the declaration is read at another one: set source_branch"},
 		"Left out": {map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps"), "apps/sub/left.yaml": app("left", "shop", "path: web")},
 			"apps/sub/left.yaml:1: Application argocd/left is in a folder that Application argocd/root deploys, which leaves it out"},
 		"Excluded": {map[string]string{"apps/root.yaml": app("root", "argocd", "path: apps, directory: {exclude: 'left*'}"), "apps/left.yaml": app("left", "shop", "path: web")},
@@ -246,6 +265,56 @@ func TestLeftOut(t *testing.T) {
 	other := model.Resource{Key: model.Key{Kind: "kubernetes/ConfigMap", ID: "shop/a"}, Place: "shop", Name: "a"}
 	if len(d.Problems) != 1 || !d.Problems[0].MayDeclare(&left) || d.Problems[0].MayDeclare(&other) {
 		t.Errorf("problems %+v", d.Problems)
+	}
+}
+
+// TestSharedNamespace checks that a namespace which the cluster has does not become governed because Argo CD would create it.
+func TestSharedNamespace(t *testing.T) {
+	t.Parallel()
+	for namespace, want := range map[string]string{"shop": "governed", "kube-system": "shared, optional"} {
+		d := loadArgo(t, map[string]string{"apps/web.yaml": app("web", namespace, "path: web") + "  syncPolicy: {syncOptions: [CreateNamespace=true]}\n", "web/a.yaml": configMap("a")}, nil)
+		var got []string
+		if slices.Contains(d.Scopes, model.Scope{Place: namespace}) {
+			got = append(got, "governed")
+		}
+		if slices.ContainsFunc(d.NotGoverned, func(n model.NotGoverned) bool { return n.Place == namespace }) {
+			got = append(got, "shared")
+		}
+		if claimOf(t, d, namespace).OnlyLive {
+			got = append(got, "optional")
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%s is %s, want %s", namespace, got, want)
+		}
+	}
+}
+
+// TestLabelTracking checks that the label by which Argo CD may track objects can have the declared value and that of the
+// Application, and no other.
+func TestLabelTracking(t *testing.T) {
+	t.Parallel()
+	labelled := func(labels string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {" + labels + "}}\n"
+	}
+	for name, tc := range map[string]struct{ app, object, want, among string }{
+		"Another value":      {app("web", "shop", "path: web"), labelled("app.kubernetes.io/instance: web-prod"), `metadata.labels["app.kubernetes.io/instance"] to the tracking method of Argo CD`, "web"},
+		"Another namespace":  {strings.Replace(app("web", "shop", "path: web"), "{name: web}", "{name: web, namespace: teams}", 1), labelled("app.kubernetes.io/instance: web"), `metadata.labels["app.kubernetes.io/instance"] to the tracking method of Argo CD`, "teams_web"},
+		"The same value":     {app("web", "shop", "path: web"), labelled("app.kubernetes.io/instance: web"), "", ""},
+		"No label":           {app("web", "shop", "path: web"), labelled("app.kubernetes.io/name: x"), "", ""},
+		"Another annotation": {app("web", "shop", "path: web"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {app.kubernetes.io/instance: x}}\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := loadArgo(t, map[string]string{"apps/web.yaml": tc.app, "web/a.yaml": tc.object}, nil)
+			c := claimOf(t, d, "shop/a")
+			var among []string
+			for _, v := range c.Otherwise {
+				among = append(among, v.At("metadata", "labels", "app.kubernetes.io/instance").Str())
+			}
+			if delegated(c) != tc.want || strings.Join(among, " ") != tc.among || c.OnlyLive {
+				t.Errorf("delegated %q, otherwise %q, optional %t", delegated(c), among, c.OnlyLive)
+			}
+		})
 	}
 }
 
