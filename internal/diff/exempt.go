@@ -151,13 +151,26 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	path := w.path.String()
 	for _, list := range [][]model.Delegation{w.claim.Delegated, w.subject.Delegated} {
 		for i := range list {
-			rest, below := strings.CutPrefix(path, list[i].Path)
-			if below && (rest == "" || rest[0] == '.' || rest[0] == '[') && list[i].Adds == adds {
+			if isIn(path, list[i].Path) && list[i].Adds == adds {
 				return &list[i]
 			}
 		}
 	}
 	return nil
+}
+
+// isIn reports whether a path is that of a node or of a part of it.
+func isIn(path, node string) bool {
+	rest, below := strings.CutPrefix(path, node)
+	return below && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// isHidden reports whether no output may show the value at the walk's path, or a part of it.
+func (w *walk) isHidden() bool {
+	path := w.path.String()
+	return slices.ContainsFunc(w.claim.Delegated, func(d model.Delegation) bool {
+		return d.Hidden && (isIn(path, d.Path) || isIn(d.Path, path))
+	})
 }
 
 // exemptIfDelegated reports whether another object determines the node, or whether the declaration has
@@ -203,6 +216,9 @@ func (w *walk) exempt(l model.Value, o *model.Owner, why string) {
 func (w *walk) recordExemption(l model.Value, writer, why string) {
 	if w.options.exempted == nil {
 		return
+	}
+	if w.isHidden() {
+		l = model.Value{}
 	}
 	*w.options.exempted = append(*w.options.exempted, model.Exemption{Key: w.subject.Key, Declaration: w.claim.Declaration,
 		Path: w.path.String(), Live: brief(l), Writer: writer, Why: why})

@@ -8,7 +8,7 @@ type Exemption struct {
 	Declaration string `json:"declaration"`
 	// Path is the field.
 	Path string `json:"path"`
-	// Live is the field's value, shortened; SecretText if it contains a secret.
+	// Live is the field's value, shortened; SecretText if it contains a secret, and "" if it is hidden.
 	Live string `json:"live,omitempty"`
 	// Writer is the writer of the field, or the object that determines the field.
 	Writer string `json:"writer,omitempty"`

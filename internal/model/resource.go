@@ -245,6 +245,9 @@ type Delegation struct {
 	// Among reports whether the field must have one of the values that Value and Otherwise of the claim contain
 	// for it.
 	Among bool
+	// Hidden reports whether the value may contain a secret, although the field is not secret in itself, so that
+	// no output shows it.
+	Hidden bool
 }
 
 // An Owner is one entry of a live system's record of the writers of fields. The following table shows the

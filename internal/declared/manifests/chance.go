@@ -26,7 +26,8 @@ func (o *object) leftToChance(claim *model.Claim, options kube.ClaimOptions) err
 	if o.random && len(paths) > 0 {
 		claim.Violations = append(claim.Violations, nondeterministic(claim.Kind, stablePaths(paths, renderings), strings.TrimPrefix(o.chance, "chance: ")))
 	}
-	o.delegate(claim, paths, model.Delegation{To: o.chance})
+	// The value may be that of a Secret, a decrypted one, or a random password.
+	o.delegate(claim, paths, model.Delegation{To: o.chance, Hidden: true})
 	return nil
 }
 

@@ -73,6 +73,9 @@ func TestFluxUnknown(t *testing.T) {
 			var delegated []string
 			for _, d := range claimOf(t, d, "default/a").Delegated {
 				delegated = append(delegated, d.Path+" to "+d.To)
+				if !d.Hidden {
+					t.Errorf("output may show %s, which may contain a secret", d.Path)
+				}
 			}
 			if diff := cmp.Diff(tc.delegated, strings.Join(delegated, ", ")); diff != "" {
 				t.Error(diff)
