@@ -29,6 +29,9 @@ func (r *argoReader) render(a *application, source model.Value) (content, error)
 	dir := folderOf(source.At("path").Str())
 	info, err := fs.Stat(r.tree.files, dir)
 	switch {
+	case r.tree.submodule(dir) != "":
+		return content{}, notRead(sketch{unknown: true}, "deploys %s, which is in the git submodule %s: driftd does not read submodules; "+
+			"declare the repository of the submodule on its own", printable(dir), printable(r.tree.submodule(dir)))
 	case errors.Is(err, fs.ErrNotExist):
 		return content{}, notRead(sketch{}, "deploys %s, which does not exist in %s", printable(dir), r.tree.where)
 	case err != nil:
@@ -141,6 +144,9 @@ func (r *argoReader) directory(settings model.Value, dir string) (content, error
 	if err != nil {
 		return content{}, err
 	}
+	for _, name := range w.submodules {
+		found.limited(r.tree.address(name), sketch{unknown: true}, submoduleUnread)
+	}
 	for _, name := range w.jsonnet {
 		found.limited(r.tree.address(name), sketch{unknown: true}, "a Jsonnet file, which driftd does not evaluate")
 	}
@@ -154,7 +160,9 @@ type directoryWalk struct {
 	recurse          bool
 	include, exclude *regexp.Regexp
 	files, jsonnet   []string
-	folders          int
+	// submodules are those whose files Argo CD reads.
+	submodules []string
+	folders    int
 }
 
 func (w *directoryWalk) folder(dir string) error {
@@ -177,6 +185,10 @@ func (w *directoryWalk) folder(dir string) error {
 				if err := w.folder(name); err != nil {
 					return err
 				}
+			}
+		case e.Type()&fs.ModeIrregular != 0:
+			if w.recurse {
+				w.submodules = append(w.submodules, name)
 			}
 		case w.chooses(name):
 			w.add(name)

@@ -353,16 +353,17 @@ func (r *fluxReader) folder(b fluxBuild) (content, error) {
 			break
 		}
 	}
+	var unread content
 	if a.Kustomization == "" {
-		var err error
 		a.Missing, a.Kustomization = true, konfig.DefaultKustomizationFileName()
-		if a.Resources, err = r.scan(b.dir, b.by); err != nil {
-			var c content
-			c.limited(b.address, fluxExtents(b.by.value.At("spec")), "%v", err)
-			return c, r.ctx.Err()
+		scan, err := r.scan(b.dir, b.by)
+		if err != nil {
+			unread.limited(b.address, fluxExtents(b.by.value.At("spec")), "%v", err)
+			return unread, r.ctx.Err()
 		}
+		a.Resources, unread.problems = scan.found, r.notInTree(b, scan.submodules).problems
 		if len(a.Resources) == 0 {
-			return content{}, nil
+			return unread, nil
 		}
 	}
 	key, err := a.key()
@@ -384,6 +385,7 @@ func (r *fluxReader) folder(b fluxBuild) (content, error) {
 	}
 	r.tree.nameFiles(&c)
 	r.place(&c, b, a)
+	c.problems = slices.Concat(c.problems, unread.problems)
 	return c, nil
 }
 

@@ -256,9 +256,9 @@ func (r *fluxReader) notCheckedOut(o object) string {
 	return fmt.Sprintf("its source checks out only %s (spec.sparseCheckout), which does not contain its path", strings.Join(folders, ", "))
 }
 
-// scan lists the manifests and the kustomizations below a folder without a kustomization file, as
+// scan lists the manifests, the kustomizations and the submodules below a folder without a kustomization file, as
 // Flux does.
-func (r *fluxReader) scan(dir string, by object) ([]string, error) {
+func (r *fluxReader) scan(dir string, by object) (*fluxScan, error) {
 	ignored, own, err := r.ignored(by)
 	if err != nil {
 		return nil, err
@@ -273,9 +273,8 @@ func (r *fluxReader) scan(dir string, by object) ([]string, error) {
 		}
 		ignored = ignored.With(dir[:i], text)
 	}
-	s := fluxScan{reader: r, own: own, top: dir}
-	err = s.folder(dir, ignored)
-	return s.found, err
+	s := &fluxScan{reader: r, own: own, top: dir}
+	return s, s.folder(dir, ignored)
 }
 
 type fluxScan struct {
@@ -285,6 +284,8 @@ type fluxScan struct {
 	top     string
 	found   []string
 	folders int
+	// submodules are the paths of git submodules.
+	submodules []string
 }
 
 // folder adds what is in a folder. ignored are the patterns of the folders above it.
@@ -326,6 +327,9 @@ func (s *fluxScan) entry(name string, e fs.DirEntry, ignored gitrepo.Ignore) err
 		return nil
 	case e.IsDir():
 		return s.folder(name, ignored)
+	case e.Type()&fs.ModeIrregular != 0:
+		s.submodules = append(s.submodules, name)
+		return nil
 	case ext != ".yaml" && ext != ".yml":
 		return nil
 	}

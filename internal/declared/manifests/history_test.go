@@ -45,7 +45,7 @@ func (h *history) git(input string, args ...string) string {
 }
 
 // on creates a commit on a branch, after its head or after the given commits, numbered from 1.
-// The content "" removes a file, and "-> x" makes it a symbolic link to x.
+// The content "" removes a file, "-> x" makes it a symbolic link to x, and "=> hash" makes it a submodule.
 func (h *history) on(branch string, files map[string]string, after ...int) *history {
 	h.t.Helper()
 	var s strings.Builder
@@ -60,7 +60,10 @@ func (h *history) on(branch string, files map[string]string, after ...int) *hist
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content := files[name]
 		to, isLink := strings.CutPrefix(content, "-> ")
+		module, isModule := strings.CutPrefix(content, "=> ")
 		switch {
+		case isModule:
+			fmt.Fprintf(&s, "M 160000 %s %s\n", module, name)
 		case content == "":
 			fmt.Fprintf(&s, "D %s\n", name)
 		case isLink:

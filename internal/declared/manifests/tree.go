@@ -209,3 +209,16 @@ func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
 	}
 	return content, err
 }
+
+// submodule returns the git submodule that a path is in, or that it names; "" if there is none.
+func (t *tree) submodule(name string) string {
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		if info, err := fs.Stat(t.files, name[:i]); err == nil && info.Mode()&fs.ModeIrregular != 0 {
+			return name[:i]
+		}
+	}
+	return ""
+}

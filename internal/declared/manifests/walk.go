@@ -98,6 +98,9 @@ func isKustomizationFile(e fs.DirEntry) bool {
 
 func isChart(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" }
 
+// submoduleUnread is the problem of a git submodule.
+const submoduleUnread = "a git submodule; it is not read: declare it on its own, or exclude it"
+
 func (w *walker) entry(name string, e fs.DirEntry, inKustomization bool) error {
 	switch {
 	case e.IsDir():
@@ -107,7 +110,7 @@ func (w *walker) entry(name string, e fs.DirEntry, inKustomization bool) error {
 	case e.Type()&fs.ModeSymlink != 0:
 		return w.link(name)
 	case e.Type()&fs.ModeIrregular != 0:
-		w.problem(name, "a git submodule; it is not read: declare it on its own, or exclude it")
+		w.problem(name, submoduleUnread)
 		return nil
 	}
 	return w.file(name, e.Type())
