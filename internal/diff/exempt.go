@@ -81,17 +81,22 @@ func (w *walk) markedBy(o *model.Owner, l model.Value) origin {
 // leftToSystem reports whether the declaration's writer may have left the field to the
 // system instead of setting it.
 func (w *walk) leftToSystem(o *model.Owner, schema *model.Schema) bool {
-	return w.writers.isApplier(o) && keepsRecord(o) && (mayDerive(schema) || w.schema != nil && w.schema.Filled)
+	return w.writers.isApplier(o) && keepsRecord(o) && (w.mayDerive(schema) || w.schema != nil && w.schema.Filled)
 }
 
 // mayBeDerived reports whether the owner may own the field because the system derived it
 // when the object was created.
 func (w *walk) mayBeDerived(o *model.Owner, schema *model.Schema) bool {
-	return mayDerive(schema) && w.isMaker(o)
+	return w.mayDerive(schema) && w.isMaker(o)
 }
 
-// mayDerive reports whether the system may have derived any value of the field.
-func mayDerive(schema *model.Schema) bool { return derived(schema) && schema.Derive == nil }
+// mayDerive reports whether the system may have derived the live value of the field by a rule that is unknown.
+func (w *walk) mayDerive(schema *model.Schema) bool {
+	return derived(schema) && schema.Derive == nil && !w.isSet()
+}
+
+// isSet reports whether the live value at the walk's path is known to be one that the system does not derive.
+func (w *walk) isSet() bool { return slices.Contains(w.live.NotDerived, w.path.String()) }
 
 // evidence returns why the owner's write at the walk's path is not drift; "" where
 // it is. missing is the edit for which the evidence does not count.

@@ -79,7 +79,7 @@ func (w *walk) equalsDerived(schema *model.Schema, l model.Value) bool {
 // bySystemAlone reports whether the system sets an undeclared value: it allocates it, or
 // may derive it and no record of writers distinguishes that from an edit.
 func (w *walk) bySystemAlone(schema *model.Schema, l model.Value) bool {
-	return schema != nil && (schema.Generated && w.generatedBy(schema, l) == nil || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.OwnersRemoved))
+	return schema != nil && (schema.Generated && w.generatedBy(schema, l) == nil || schema.Derived && len(w.live.Owners) == 0 && !w.isSet() && (schema.Derive == nil || !w.live.OwnersRemoved))
 }
 
 // generatedBy returns the last writer that set a value which the system allocates otherwise; nil if
@@ -150,7 +150,7 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 	case by.writer != nil:
 		// The declaration's own writer did not add what the declaration lacks.
 		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.isApplier(by.writer)))
-	case by.applied && mayDerive(schema) && !w.path.in(w.claim.Value).IsNull():
+	case by.applied && w.mayDerive(schema) && !w.path.in(w.claim.Value).IsNull():
 		// The declaration has an empty value there, for which the system set another.
 	case by.applied:
 		w.reportPending(schema, absent, l, l)
@@ -163,13 +163,13 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 // owners was edited, or the writer used an interface that records no owner.
 func (w *walk) reportUnowned(schema *model.Schema, l model.Value) {
 	switch {
-	case w.foreign && mayDerive(schema):
+	case w.foreign && w.mayDerive(schema):
 		return
 	case w.foreign:
 		w.exempt(l, nil, "no field manager, and a label or annotation of a controller")
 		return
 	case hasDefault(schema):
-	case mayDerive(schema), w.schema != nil && w.schema.Filled:
+	case w.mayDerive(schema), w.schema != nil && w.schema.Filled:
 		return
 	case !w.defaultsKnown():
 		w.exempt(l, nil, "no field manager, and not every default of the kind is known")

@@ -26,6 +26,8 @@ type world struct {
 	bundles map[string]map[string]int
 	// certified reports, by content, whether it consists of certificates only.
 	certified map[string]bool
+	// classes are the names of the default IngressClasses.
+	classes []string
 	// mutates reports whether the cluster may change pods when they are created.
 	mutates bool
 	// openShift reports whether the cluster is an OpenShift, or may be one.
@@ -79,6 +81,10 @@ func (w *world) add(r *model.Resource) {
 	case "ControllerRevision.apps":
 		for _, owner := range r.Origin.Owners {
 			w.revisions[owner.UID] = append(w.revisions[owner.UID], r)
+		}
+	case "IngressClass.networking.k8s.io":
+		if r.Value.At("metadata", "annotations", "ingressclass.kubernetes.io/is-default-class").Str() == "true" {
+			w.classes = append(w.classes, r.Name)
 		}
 	case "Certificate.cert-manager.io":
 		secret := r.Place + "/" + r.Value.At("spec", "secretName").Str()

@@ -29,6 +29,7 @@ func Relate(resources []model.Resource, covers func(kind, place string) bool) {
 		r := &resources[i]
 		r.Delegated = slices.Concat(r.Delegated, given[r.Kind+" "+r.ID])
 		r.Admission = admission.of(r.Kind, r.Place)
+		r.NotDerived = w.notDerived(r)
 		w.relate(r)
 	}
 }

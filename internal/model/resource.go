@@ -83,6 +83,9 @@ type Resource struct {
 	// Delegated lists the fields that other objects determine. Only claimed objects count; see
 	// Subject.Delegated.
 	Delegated []Delegation
+	// NotDerived lists the paths of fields that the system derives if they are not declared, and whose values are not
+	// what it derives.
+	NotDerived []string
 	// Admission lists the objects that may change an object of this kind when it is written, such as mutating
 	// webhooks. It is sorted.
 	Admission []Ref
