@@ -63,6 +63,8 @@ type Situation struct {
 	// Writer reports whether an actuator, applier or recorder exists for the finding. Applies reports
 	// whether it is an Applier.
 	Writer, Applies bool
+	// Writers are those of the configuration.
+	Writers Writers
 	Standing
 	Evidence
 	// By is the person who requests the action, or "" for driftd itself.
@@ -175,11 +177,22 @@ func quarantine(s *Situation) string {
 
 func frozen(s *Situation) string {
 	for _, f := range append(Frozen(s.Controls, s.Now), Open(s.Windows, s.Now)...) {
-		if f.Source == "" || f.Source == s.Finding.Source {
+		if f.Source == "" || slices.Contains(s.sources(), f.Source) {
 			return fmt.Sprintf("actions are frozen until %s by %s: %s", stamp(f.Until), f.name(), f.Reason)
 		}
 	}
 	return ""
+}
+
+// sources returns the names of the sources that an action for the finding concerns: its own, and the one that a
+// Recorder writes to.
+func (s *Situation) sources() []string {
+	all := []string{s.Finding.Source}
+	if s.Rule.records() {
+		declaration := s.Writers.seen(s.Finding, s.Rule).Declaration
+		all = append(all, s.Writers.Recorders[declaration].Source)
+	}
+	return all
 }
 
 func verdict(s *Situation) string {
@@ -334,7 +347,7 @@ func breaker(s *Situation) string {
 func canary(s *Situation) string { return waiting(s) }
 
 func blast(s *Situation) string {
-	last := 0
+	last := map[string]int{}
 	touched := map[model.Key]bool{s.Finding.Key: true}
 	touch := func(keys []model.Key) {
 		for _, key := range keys {
@@ -348,18 +361,20 @@ func blast(s *Situation) string {
 	}
 	for i := range s.History {
 		a := &s.History[i]
-		keys, wrote := a.resources(), a.WroteAt()
-		onSource := slices.ContainsFunc(keys, func(key model.Key) bool { return key.Source == s.Finding.Source })
-		if wrote.IsZero() || !onSource || s.Now.Sub(wrote) > time.Hour {
+		if wrote := a.WroteAt(); wrote.IsZero() || s.Now.Sub(wrote) > time.Hour {
 			continue
 		}
-		last++
+		for _, source := range s.Writers.sources(a) {
+			last[source]++
+		}
 		if a.Declaration == s.Finding.Declaration {
-			touch(keys)
+			touch(a.resources())
 		}
 	}
-	if last >= s.Rule.PerHour {
-		return fmt.Sprintf("%d actions on source %s in the last hour: rule %q allows %d", last, s.Finding.Source, s.Rule.Name, s.Rule.PerHour)
+	for _, source := range s.sources() {
+		if last[source] >= s.Rule.PerHour {
+			return fmt.Sprintf("%d actions on source %s in the last hour: rule %q allows %d", last[source], source, s.Rule.Name, s.Rule.PerHour)
+		}
 	}
 	if n := len(touched); n > 1 && float64(n) > s.Rule.Share*float64(s.Declared) {
 		where := "declaration " + s.Finding.Declaration

@@ -158,7 +158,7 @@ func (r *Reconciler) Preview(ctx context.Context, f *model.Finding, by string) (
 // situation returns what the guards depend on, before an action.
 func (r *Reconciler) situation(f *model.Finding, standing *Standing, by string) *Situation {
 	rule := Find(r.Rules, f)
-	return &Situation{Now: r.Now(), approvers: approvers{identities: r.Identities}, Finding: f, Rule: rule, Rules: r.Rules, Windows: r.Windows, Writer: r.For(f, rule) != nil, Applies: r.applies(f, rule), By: by,
+	return &Situation{Now: r.Now(), approvers: approvers{identities: r.Identities}, Finding: f, Rule: rule, Rules: r.Rules, Windows: r.Windows, Writer: r.For(f, rule) != nil, Applies: r.applies(f, rule), Writers: r.Writers, By: by,
 		Standing: *standing, Evidence: r.LastReads.Evidence(r.seen(f, rule))}
 }
 

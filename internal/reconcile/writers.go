@@ -101,7 +101,19 @@ func (w *Writers) Reads(a *Action) string {
 	return a.Subject.Source
 }
 
-// Sources returns the names of the sources whose findings actions can concern, sorted.
+// sources returns the names of the sources that an action concerns: those of its resources, and the one that it writes
+// to.
+func (w *Writers) sources(a *Action) []string {
+	all := []string{w.Reads(a)} // "" if the recorder is gone
+	for _, key := range a.resources() {
+		all = append(all, key.Source)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Sources returns the names of the sources that actions can concern, sorted: those of findings, and those of
+// declarations that are written.
 func (w *Writers) Sources() []string {
 	var all []string
 	for source := range w.Actuators {
@@ -111,7 +123,7 @@ func (w *Writers) Sources() []string {
 		all = append(all, a.Sources...)
 	}
 	for _, r := range w.Recorders {
-		all = append(all, r.Governs...)
+		all = append(append(all, r.Source), r.Governs...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
