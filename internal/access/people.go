@@ -13,13 +13,14 @@ type IdentityKind string
 
 // The kinds of identities: a user of the daemon's host; a user name in the users file, in web_config_file,
 // in a client certificate or from the proxy; a name from the OpenID provider; the ID of a member of a Slack
-// workspace; and a user name in the audit logs of Kubernetes API servers.
+// workspace; a user name in the audit logs of Kubernetes API servers; and a user of Proxmox VE with the realm.
 const (
 	UnixUser       IdentityKind = "unix"
 	LoginName      IdentityKind = "login"
 	OIDCName       IdentityKind = "oidc"
 	SlackMember    IdentityKind = "slack"
 	KubernetesUser IdentityKind = "kubernetes"
+	ProxmoxUser    IdentityKind = "proxmox"
 )
 
 // An Identity identifies a user in one system. The ID of a UnixUser is a name or a decimal user ID.
@@ -66,6 +67,8 @@ func (i Identity) Check() error {
 		return checkUnix(i.ID)
 	case i.Kind == SlackMember && !isMember(i.ID):
 		return errors.New(`want a member ID, such as U0123456789; use "Copy member ID" in a member's profile`)
+	case i.Kind == ProxmoxUser:
+		return checkProxmox(i.ID)
 	}
 	return nil
 }
@@ -88,6 +91,18 @@ func checkUnix(user string) error {
 	return nil
 }
 
+// checkProxmox validates a user of Proxmox VE.
+func checkProxmox(user string) error {
+	at := strings.LastIndex(user, "@")
+	switch {
+	case strings.Contains(user, "!"):
+		return errors.New("want a user, such as alice@pam, without the name of a token: the tokens of a user count as the user")
+	case at <= 0 || at == len(user)-1:
+		return errors.New("want a user with the realm, such as alice@pam")
+	}
+	return nil
+}
+
 // isMember reports whether a text has the form of the ID of a Slack member.
 func isMember(id string) bool {
 	return len(id) > 2 && strings.ContainsRune("UW", rune(id[0])) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
@@ -95,7 +110,7 @@ func isMember(id string) bool {
 
 // A Person has a name, and at most one identity of each kind. An identity is "" if the person has none of
 // its kind.
-type Person struct{ Name, Unix, Login, OIDC, Slack, Kubernetes string }
+type Person struct{ Name, Unix, Login, OIDC, Slack, Kubernetes, Proxmox string }
 
 // CheckPersonName returns an error if name is not a valid name of a person. It must not contain colons or
 // parentheses, which occur in the names of identities that belong to no person.
@@ -115,7 +130,7 @@ const onThisHost = "somebody on this host"
 // Identities returns the identities of the person, in the order of the fields.
 func (p Person) Identities() []Identity {
 	var set []Identity
-	for _, id := range []Identity{{UnixUser, p.Unix}, {LoginName, p.Login}, {OIDCName, p.OIDC}, {SlackMember, p.Slack}, {KubernetesUser, p.Kubernetes}} {
+	for _, id := range []Identity{{UnixUser, p.Unix}, {LoginName, p.Login}, {OIDCName, p.OIDC}, {SlackMember, p.Slack}, {KubernetesUser, p.Kubernetes}, {ProxmoxUser, p.Proxmox}} {
 		if id.ID != "" {
 			set = append(set, id)
 		}

@@ -93,6 +93,12 @@ func TestCheckIdentity(t *testing.T) {
 		{SlackMember, "alice"}:        "want a member ID",
 		{SlackMember, "C0123456789"}:  "want a member ID",
 		{SlackMember, "U01234-56789"}: "want a member ID",
+		{ProxmoxUser, "alice@pam"}:    "",
+		{ProxmoxUser, "a@b.org@ldap"}: "",
+		{ProxmoxUser, "alice"}:        "with the realm",
+		{ProxmoxUser, "@pam"}:         "with the realm",
+		{ProxmoxUser, "alice@"}:       "with the realm",
+		{ProxmoxUser, "alice@pam!ci"}: "without the name of a token",
 	}
 	for id, want := range tests {
 		err := id.Check()

@@ -89,11 +89,14 @@ type Person struct {
 	// Kubernetes is the user name in the audit logs of the API servers. The author of a drift must not
 	// approve the action that puts it back.
 	Kubernetes string `mapstructure:"kubernetes"`
+	// Proxmox is the user, with the realm, in the logs of a PVE cluster, such as alice@pam. API tokens of the user
+	// count as the user. The author of a drift must not approve the action that puts it back.
+	Proxmox string `mapstructure:"proxmox"`
 }
 
 // Identified returns the person in the form of package access.
 func (p Person) Identified() access.Person {
-	return access.Person{Name: p.Name, Unix: p.Unix, Login: p.Login, OIDC: p.OIDC, Slack: p.Slack, Kubernetes: p.Kubernetes}
+	return access.Person{Name: p.Name, Unix: p.Unix, Login: p.Login, OIDC: p.OIDC, Slack: p.Slack, Kubernetes: p.Kubernetes, Proxmox: p.Proxmox}
 }
 
 // defaultAccess returns the default Access.

@@ -15,7 +15,7 @@ func (d *document) checkPeople(people []Person) {
 		d.checkPersonName(at, p.Name, names)
 		ids := p.Identified().Identities()
 		if len(ids) == 0 {
-			d.add(at, "person %q without an identity: set one of unix, login, oidc, slack", p.Name)
+			d.add(at, "person %q without an identity: set one of unix, login, oidc, slack, kubernetes, proxmox", p.Name)
 		}
 		for _, id := range ids {
 			key := child(at, string(id.Kind))

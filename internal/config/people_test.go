@@ -11,14 +11,14 @@ import (
 func TestLoadPeople(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(write(t, minimal+`people:
-- {name: alice, unix: alice, login: al, oidc: alice@example.org, slack: U0123456789}
+- {name: alice, unix: alice, login: al, oidc: alice@example.org, slack: U0123456789, kubernetes: "oidc:alice", proxmox: alice@pam}
 - {name: Bob Müller, unix: "1002"}
 `), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []config.Person{
-		{Name: "alice", Unix: "alice", Login: "al", OIDC: "alice@example.org", Slack: "U0123456789"},
+		{Name: "alice", Unix: "alice", Login: "al", OIDC: "alice@example.org", Slack: "U0123456789", Kubernetes: "oidc:alice", Proxmox: "alice@pam"},
 		{Name: "Bob Müller", Unix: "1002"},
 	}
 	if diff := cmp.Diff(want, c.People); diff != "" {
@@ -64,9 +64,17 @@ func TestPeopleProblems(t *testing.T) {
 			reason: "an entry without an identity has no effect",
 			people: "- {name: alice}\n- {unix: bob}\n- {nam: carol, unix: carol}\n",
 			want: []string{
-				`3: person "alice" without an identity: set one of unix, login, oidc, slack`,
+				`3: person "alice" without an identity: set one of unix, login, oidc, slack, kubernetes, proxmox`,
 				`4: a person without a name: give it one, decisions record it`,
 				`5: unknown key "nam": did you mean "name"?`,
+			},
+		},
+		"proxmox": {
+			reason: "a user is compared with the log without the name of a token, and has a realm",
+			people: "- {name: alice, proxmox: alice}\n- {name: bob, proxmox: \"bob@pve!cli\"}\n",
+			want: []string{
+				`3: proxmox of person "alice": want a user with the realm, such as alice@pam`,
+				`4: proxmox of person "bob": want a user, such as alice@pam, without the name of a token: the tokens of a user count as the user`,
 			},
 		},
 		"names": {

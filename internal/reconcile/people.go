@@ -49,7 +49,8 @@ type approvers struct {
 }
 
 // made reports whether a person had a part in the drift of an action's finding, under any name. f is the finding as
-// it is now; nil if it is gone. The name of a field manager is none of a person: who writes chooses it.
+// it is now; nil if it is gone. The name of a field manager is none of a person: who writes chooses it. An API token of
+// Proxmox VE counts as its user.
 func (s *approvers) made(name string, a *Action, f *model.Finding) bool {
 	actors := []*model.Actor{&a.Drift}
 	for _, f := range append(slices.Clone(s.others), f) {
@@ -69,8 +70,23 @@ func (s *approvers) made(name string, a *Action, f *model.Finding) bool {
 		}
 	}
 	return slices.ContainsFunc(actors, func(actor *model.Actor) bool {
-		return actor != nil && actor.IsPerson() && slices.ContainsFunc(impersonated(actor.Name), func(n string) bool { return slices.Contains(names, n) })
+		if actor == nil {
+			return false
+		}
+		of := *actor
+		of.Name = tokenUser(of.Name)
+		return of.IsPerson() && slices.ContainsFunc(impersonated(of.Name), func(n string) bool { return slices.Contains(names, n) })
 	})
+}
+
+// tokenUser returns the user of an API token of Proxmox VE: "alice@pam" of "alice@pam!cli". It returns other names as they
+// are.
+func tokenUser(actor string) string {
+	user, _, isToken := strings.Cut(actor, "!")
+	if !isToken || !strings.Contains(user, "@") {
+		return actor
+	}
+	return user
 }
 
 // impersonated returns the names in that of an actor: "bob (by alice)" is bob, whom alice impersonated.

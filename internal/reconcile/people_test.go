@@ -46,6 +46,25 @@ func TestApprovalsAreJudgedAgain(t *testing.T) {
 	}
 }
 
+// TestAuthorInProxmox verifies that the author of a drift in Proxmox VE does not approve that it is put back, also if the
+// author used an API token.
+func TestAuthorInProxmox(t *testing.T) {
+	t.Parallel()
+	for actor, refused := range map[string]bool{"alice@pam": true, "alice@pam!cli": true, "alice@pve": false, "carol@pam!alice@pam": false, "system!alice": false} {
+		t.Run(actor, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.people(map[string][]string{"alice": {"login:alice", "proxmox:alice@pam"}, "bob": {"login:bob"}})
+			b.store.findings[0].Actor = model.Actor{Name: actor, Confidence: model.Exact, Via: "cluster log"}
+			a := b.propose(t, "bob")
+			_, err := b.approve(t, &a, "alice")
+			if refusedBy(err, "person", "alice made the drift") != refused || b.live.Writes > 0 == refused {
+				t.Errorf("got %v after %d writes", err, b.live.Writes)
+			}
+		})
+	}
+}
+
 // TestRenamedPerson verifies that a person who gets another name approves no action of their own, and none twice.
 func TestRenamedPerson(t *testing.T) {
 	t.Parallel()
