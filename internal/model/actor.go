@@ -9,6 +9,10 @@ import (
 // The Name of such an actor is a field manager, such as kubectl-edit: a program, not a person.
 const ViaManagedFields = "managedFields"
 
+// ViaClusterLog is the Via of an actor that comes from the cluster log of Proxmox VE. Evidence is then the line with the
+// options and their values.
+const ViaClusterLog = "cluster log"
+
 // ViaAction is the Via of driftd itself after it put a resource back. Evidence is then the ID of
 // the action.
 const ViaAction = "action"

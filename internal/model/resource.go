@@ -205,6 +205,8 @@ type AuditEvent struct {
 	Account string
 	// Actor is the actor of the change, with the time and the evidence.
 	Actor Actor
+	// Quotes lists the values that Actor.Evidence contains, until they are sealed.
+	Quotes []Quote
 }
 
 // An Action is the type of change that an AuditEvent records.

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
@@ -111,9 +112,31 @@ func (r *Room) auditEvents(events []model.AuditEvent) []model.AuditEvent {
 				e.Texts[k] = r.value("", model.StringOf(e.Texts[k]), false).Text()
 			}
 		}
+		r.quotes(e)
 		e.Actor = r.actor(e.Actor)
 	}
 	return events
+}
+
+// hidden replaces the values in evidence that are secret.
+const hidden = "<hidden>"
+
+// quotes hides the quoted values of an event that are secret.
+func (r *Room) quotes(e *model.AuditEvent) {
+	quotes := slices.SortedFunc(slices.Values(e.Quotes), func(a, b model.Quote) int { return cmp.Compare(a.From, b.From) })
+	text, evidence, at := e.Actor.Evidence, "", 0
+	for _, q := range quotes {
+		field := model.MapOf(model.Field{Name: q.Path, Value: q.Value})
+		if r.Value(e.Kind, field).Equal(field) {
+			continue
+		}
+		to := min(q.To, len(text))
+		if from := min(q.From, to); from >= at {
+			evidence += text[at:from] + hidden
+		}
+		at = max(at, to)
+	}
+	e.Actor.Evidence, e.Quotes = evidence+text[at:], nil
 }
 
 func (r *Room) actor(a model.Actor) model.Actor {

@@ -76,6 +76,70 @@ func TestEverythingIsSealed(t *testing.T) {
 	}
 }
 
+// TestQuotes verifies that values which evidence quotes are hidden by the rules for their fields, and that others stay.
+func TestQuotes(t *testing.T) {
+	t.Parallel()
+	const kind = "proxmox/qemu"
+	disk := model.MapOf(model.Field{Name: "file", Value: model.StringOf("local:1")}, model.Field{Name: "serial", Value: model.StringOf("QX7")})
+	// Each quote ends with the line, since its value may.
+	const evidence = "update: -cores 4 -description licence QX7 -scsi0 local:1,serial=QX7 (on pve1)"
+	end := strings.Index(evidence, " (on")
+	at := func(option string) int { return strings.Index(evidence, option) + len(option) }
+	quotes := []model.Quote{
+		{Path: "scsi0", Value: disk, From: at("-scsi0 "), To: end},
+		{Path: "description", Value: model.StringOf("licence QX7"), From: at("-description "), To: end},
+		{Path: "cores", Value: model.IntOf(4), From: at("-cores "), To: end},
+	}
+	for name, c := range map[string]struct {
+		rules secret.Options
+		want  string
+	}{
+		"no rule":             {secret.Options{}, evidence},
+		"another kind":        {secret.Options{Paths: []string{"proxmox/lxc description"}}, evidence},
+		"a path":              {secret.Options{Paths: []string{kind + " description"}}, "update: -cores 4 -description <hidden> (on pve1)"},
+		"a name":              {secret.Options{Names: []string{"description"}}, "update: -cores 4 -description <hidden> (on pve1)"},
+		"a part":              {secret.Options{Paths: []string{"scsi0.serial"}}, "update: -cores 4 -description licence QX7 -scsi0 <hidden> (on pve1)"},
+		"one after the other": {secret.Options{Paths: []string{"scsi0", "cores"}}, "update: -cores <hidden> (on pve1)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			event := model.AuditEvent{Ref: model.Ref{Kind: kind, ID: "100"}, Actor: model.Actor{Evidence: evidence}, Quotes: quotes}
+			sealed := room(c.rules).Snapshot(model.Snapshot{AuditEvents: []model.AuditEvent{event}}).AuditEvents[0]
+			if sealed.Actor.Evidence != c.want || len(sealed.Quotes) > 0 {
+				t.Errorf("got %q with %d quotes, want %q", sealed.Actor.Evidence, len(sealed.Quotes), c.want)
+			}
+		})
+	}
+}
+
+// TestStoredEvidence verifies that the values in the evidence of stored actors are hidden, because the fields that they belong
+// to are not known.
+func TestStoredEvidence(t *testing.T) {
+	t.Parallel()
+	const line = "update VM 100: -description licence: (QX7) -name web (pvedaemon on pve1)"
+	logged := model.Actor{Name: "alice@pam", Via: model.ViaClusterLog, Evidence: line}
+	task := model.Actor{Name: "alice@pam", Via: "task log", Evidence: "UPID:pve1: x"}
+	f := model.Finding{Actor: logged, Changes: []model.Change{
+		{Path: "name", Actor: &logged, LiveActor: &logged, Claims: []model.ClaimedValue{{Actor: &logged}}},
+		{Path: "cores", Actor: &task},
+	}}
+	r := room(secret.Options{Names: []string{"description"}})
+	r.Finding(&f)
+	r.Finding(&f) // again
+	c := f.Changes[0]
+	for what, a := range map[string]*model.Actor{"finding": &f.Actor, "change": c.Actor, "live": c.LiveActor, "claim": c.Claims[0].Actor} {
+		if want := "update VM 100: <hidden> (pvedaemon on pve1)"; a.Evidence != want {
+			t.Errorf("%s: got %q, want %q", what, a.Evidence, want)
+		}
+	}
+	if got := f.Changes[1].Actor.Evidence; got != task.Evidence {
+		t.Errorf("task: got %q", got)
+	}
+	if logged.Evidence != line {
+		t.Error("the actor of the caller was modified")
+	}
+}
+
 // TestStoredPaths checks that the operator's paths match stored changes like trees.
 func TestStoredPaths(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 // rulesVersion must be incremented when the tables or forms of this package change. A store
 // that was sealed with another version is sealed again.
-const rulesVersion = 1
+const rulesVersion = 2
 
 // Rules returns an identifier of the rules of the room: those of this package and those of the operator.
 func (r *Room) Rules() string {
@@ -36,7 +36,30 @@ func (r *Room) Finding(f *model.Finding) {
 	if len(ignored) > 0 {
 		f.Ignored = ignored
 	}
-	f.Reason, f.Actor = r.Text(f.Reason), r.actor(f.Actor)
+	f.Reason, f.Actor = r.Text(f.Reason), r.storedActor(f.Actor)
+}
+
+// storedActor seals an actor of a stored finding. The fields of the values in its evidence are not stored, so that all values
+// are hidden.
+func (r *Room) storedActor(a model.Actor) model.Actor {
+	a = r.actor(a)
+	head, rest, ok := strings.Cut(a.Evidence, ": ")
+	if !ok || a.Via != model.ViaClusterLog || strings.HasPrefix(rest, hidden) {
+		return a
+	}
+	a.Evidence = head + ": " + hidden
+	if source := strings.LastIndex(rest, " ("); source >= 0 {
+		a.Evidence += rest[source:]
+	}
+	return a
+}
+
+func (r *Room) storedPointer(a *model.Actor) *model.Actor {
+	if a == nil {
+		return nil
+	}
+	sealed := r.storedActor(*a)
+	return &sealed
 }
 
 func (r *Room) change(kind string, c model.Change) model.Change {
@@ -52,8 +75,9 @@ func (r *Room) change(kind string, c model.Change) model.Change {
 	claims := make([]model.ClaimedValue, len(c.Claims))
 	for i := range c.Claims {
 		claims[i] = c.Claims[i]
-		claims[i].Value = r.at(kind, c.Path, claims[i].Value)
+		claims[i].Value, claims[i].Actor = r.at(kind, c.Path, claims[i].Value), r.storedPointer(claims[i].Actor)
 	}
+	c.Actor, c.LiveActor = r.storedPointer(c.Actor), r.storedPointer(c.LiveActor)
 	if len(claims) > 0 {
 		c.Claims = claims
 	}

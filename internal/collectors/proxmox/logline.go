@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
 )
 
@@ -18,8 +19,9 @@ type update struct {
 	options []option
 	// size is the size that a disk gets; "" if the message has none, or how much it grows ("+4G").
 	size string
-	// shown is the message for display: shortened, and without secrets.
-	shown string
+	// shown is the message for display: shortened, and without passwords. quotes are the values in it.
+	shown  string
+	quotes []model.Quote
 }
 
 const (
@@ -52,18 +54,49 @@ func parseUpdate(line string) (u update, ok bool) {
 			}
 		}
 		u.shown = clip(printable.Text(line), shownLine)
+		if from := strings.Index(u.shown, " --size "); isKey(disk) && from >= 0 {
+			value := model.MapOf(model.Field{Name: "size", Value: model.StringOf(size)})
+			u.quotes = []model.Quote{{Path: disk, Value: value, From: from + len(" --size "), To: len(u.shown)}}
+		}
 		return u, true
 	}
 	u.options = parseOptions(settings)
-	shown := []string{updatePrefix + id + ":"}
 	for _, o := range u.options {
 		u.fields = append(u.fields, o.names()...)
-		shown = append(shown, "-"+o.key, o.shown())
 	}
 	slices.Sort(u.fields)
 	u.fields = slices.Compact(u.fields)
-	u.shown = clip(printable.Text(strings.Join(shown, " ")), shownLine)
+	u.show()
 	return u, true
+}
+
+// show sets shown and quotes. What looks like an option can be a part of the value before it, so that each quote extends
+// to the end of the line, and nothing is shown after a password.
+func (u *update) show() {
+	var b strings.Builder
+	b.WriteString(updatePrefix + u.id + ":")
+	for _, o := range u.options {
+		b.WriteString(" -" + o.key)
+		if o.isPassword() {
+			b.WriteString(" " + hidden)
+			if o.value != hidden {
+				break
+			}
+			continue
+		}
+		from := b.Len() + 1
+		if value := printable.Text(clip(o.value, shownValue)); value != "" {
+			b.WriteString(" " + value)
+		}
+		if slices.Equal(o.names(), []string{o.key}) {
+			u.quotes = append(u.quotes, model.Quote{Path: o.key, Value: model.StringOf(o.value), From: from})
+		}
+	}
+	u.shown = clip(b.String(), shownLine)
+	u.quotes = slices.DeleteFunc(u.quotes, func(q model.Quote) bool { return q.From >= len(u.shown) })
+	for i := range u.quotes {
+		u.quotes[i].To = len(u.shown)
+	}
 }
 
 // An option is a setting with its value as written to the log.
@@ -113,10 +146,8 @@ func (o option) names() []string {
 	return []string{o.key}
 }
 
-// shown returns the value for display.
-func (o option) shown() string {
-	if o.key == "cipassword" || o.key == "password" {
-		return "<hidden>"
-	}
-	return clip(o.value, shownValue)
-}
+// hidden replaces a password, here and in the log itself.
+const hidden = "<hidden>"
+
+// isPassword reports whether the value is a password.
+func (o option) isPassword() bool { return o.key == "cipassword" || o.key == "password" }

@@ -103,9 +103,9 @@ func logLine(row model.Value) (logEntry, bool) {
 		confidence = model.Likely
 	}
 	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows(), size: u.size}
-	e.Ref, e.Fields = ref(normalize.QEMU, u.id), u.fields
+	e.Ref, e.Fields, e.Quotes = ref(normalize.QEMU, u.id), u.fields, u.quotes
 	e.Actor = model.Actor{
-		Name: printable.Text(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
+		Name: printable.Text(row.At("user").Str()), At: at, Via: model.ViaClusterLog, Confidence: confidence,
 		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, printable.Text(row.At("tag").Str()), printable.Text(e.node)),
 	}
 	return e, e.Actor.Name != ""
@@ -191,10 +191,26 @@ func (sc *scan) auditEvents() []model.AuditEvent {
 		line, inClusterLog := lines[e.process()]
 		inClusterLog = inClusterLog && e.task && e.Action == model.Edited && !line.Before(e.Actor.At.Add(-time.Second))
 		if repeated := i > 0 && entries[i-1].Ref == e.Ref && entries[i-1].Actor == e.Actor; !repeated && !inClusterLog {
-			events = append(events, e.AuditEvent)
+			events = append(events, sc.withQuotes(e))
 		}
 	}
 	return events
+}
+
+// withQuotes returns the event of an entry with the quoted values also in the form of the resource, so that rules about
+// their parts apply.
+func (sc *scan) withQuotes(e logEntry) model.AuditEvent {
+	event := e.AuditEvent
+	if len(e.Quotes) == 0 || len(e.written) == 0 {
+		return event
+	}
+	written, _ := sc.normalizer.Guest(e.Kind, e.written)
+	for _, q := range e.Quotes {
+		if v := written.At(q.Path); !v.IsNull() {
+			event.Quotes = append(slices.Clip(event.Quotes), model.Quote{Path: q.Path, Value: v, From: q.From, To: q.To})
+		}
+	}
+	return event
 }
 
 // ambiguousReason explains why an event may be another edit than the one in question.

@@ -75,6 +75,7 @@ func TestUpdateLines(t *testing.T) {
 			"update VM 512: -description was -cores 2 before -name x"},
 		{"a password", "update VM 512: -cipassword <hidden> -ciuser ops", "512", []string{"cipassword", "ciuser"},
 			"update VM 512: -cipassword <hidden> -ciuser ops"},
+		{"what may be part of a password", "update VM 512: -cipassword let me in -zz top", "512", []string{"cipassword", "zz"}, "update VM 512: -cipassword <hidden>"},
 		{"a password that was not hidden", "update VM 512: -cipassword let me in", "512", []string{"cipassword"}, "update VM 512: -cipassword <hidden>"},
 		{"a digest is not a setting", "update VM 512: -cores 1 -digest 00ff", "512", []string{"cores"}, "update VM 512: -cores 1 -digest 00ff"},
 		{"nothing named", "update VM 512: ", "512", nil, "update VM 512:"},
@@ -88,6 +89,28 @@ func TestUpdateLines(t *testing.T) {
 	for _, other := range []string{"", "update VM", "update VM x: -cores 1", "update CT 5: -cores 1", "starting task UPID:pve1:1:1:1:qmstart:5:a@b:"} {
 		if u, ok := parseUpdate(other); ok {
 			t.Errorf("parseUpdate(%q) = %+v", other, u)
+		}
+	}
+}
+
+// TestQuotes verifies which parts of a message are the values of which fields.
+func TestQuotes(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		"update VM 512: -balloon 0 -delete net1,net2 -name web -tags":            {"balloon: 0 -delete net1,net2 -name web -tags", "name: web -tags"},
+		"update VM 512: -cipassword <hidden> -description  a\tb -digest 00ff":    {"description: a b -digest 00ff"},
+		"update VM 512: -description " + strings.Repeat("x", 61):                 {"description: " + strings.Repeat("x", 60) + "…"},
+		"update VM 512: -description " + strings.Repeat("é ", 300) + "-name web": {"description: " + strings.Repeat("é ", 30) + "… -name web", "name: web"},
+		"update VM 512: resize --disk virtio1 --size +4G":                        {"virtio1: +4G"},
+		"update VM 512: resize --disk ../x --size +4G":                           nil,
+	} {
+		u, ok := parseUpdate(line)
+		var got []string
+		for _, q := range u.quotes {
+			got = append(got, q.Path+": "+u.shown[q.From:q.To])
+		}
+		if !ok || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
 	}
 }
@@ -127,6 +150,11 @@ func FuzzUpdateLine(f *testing.F) {
 		}
 		if !slices.IsSorted(u.fields) || slices.Contains(u.fields, "") || !isVMID(u.id) || len([]rune(u.shown)) > shownLine+1 {
 			t.Errorf("parseUpdate(%q) = %+v", line, u)
+		}
+		for _, q := range u.quotes {
+			if q.From >= q.To || q.To != len(u.shown) || u.shown[q.From-1] != ' ' {
+				t.Errorf("parseUpdate(%q) quotes %+v", line, q)
+			}
 		}
 	})
 }
