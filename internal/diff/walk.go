@@ -19,6 +19,8 @@ type walk struct {
 	// view is the live value in the form of the claim. template is the value of the
 	// resource's template in that form, or null.
 	view, template model.Value
+	// inherited is the value of the template in that form, also if only its name is known, or null.
+	inherited model.Value
 	// others are the values of the other claims on the resource that have the same Lens.
 	others []model.Value
 	path   path
@@ -56,6 +58,10 @@ func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *wal
 	w.schema, w.view = seen.schema, seen.live
 	if s.Template != nil && c.Lens != nil {
 		w.template = c.Lens.View(s.Template.Value)
+	}
+	w.inherited = w.template
+	if s.NamedTemplate != nil && c.Lens != nil {
+		w.inherited = c.Lens.View(s.NamedTemplate.Value)
 	}
 	w.writers = &writers{live: s.Live, schema: w.schema, declared: c.Value, controller: o.Controller}
 	return w

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/driftd/driftd/internal/model"
@@ -25,6 +26,21 @@ type whole struct {
 	indexed []*slots
 	// defaults are the default values of fields.
 	defaults map[string]model.Value
+	// only are the fields that are compared, with the attributes that set them; nil for all.
+	only map[string][]string
+}
+
+// setBy returns the attributes without a mapping that set a live field. ok is false if the field is not compared.
+func (w *whole) setBy(name string) (attributes []string, ok bool) {
+	if w.only == nil {
+		return nil, true
+	}
+	if by, listed := w.only[name]; listed {
+		return by, true
+	}
+	prefix := strings.TrimRight(name, "0123456789")
+	by, listed := w.only[prefix+"#"]
+	return by, listed && prefix != name
 }
 
 func newLens(attributes []attribute, w *whole) *lens {
@@ -74,7 +90,7 @@ func traced(live model.Value) scope { return scope{root: live, element: live, tr
 
 // strays reports whether a live field has no attribute and is compared.
 func (l *lens) strays(name string) bool {
-	if l.whole.known[name] || find(l.attributes, name) != nil {
+	if _, compared := l.whole.setBy(name); !compared || l.whole.known[name] || find(l.attributes, name) != nil {
 		return false
 	}
 	return !slices.ContainsFunc(l.whole.indexed, func(s *slots) bool { return s.has(name) })

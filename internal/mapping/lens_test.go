@@ -143,3 +143,44 @@ func TestSecretsAreComparedAsDigests(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestOnly verifies which live fields without an attribute a table with only compares.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	typ, ok := load(t, folder(t, `
+provider: acme/lab
+types:
+  lab_server:
+    kind: lab/server
+    id: "{id}"
+    place: "{id}"
+    name: "{id}"
+    template: {kind: lab/server, id: "{from_id}", name: "{from}"}
+    local: [id, from, from_id]
+    whole: {only: {hook: [], "dev#": [device, devices], cpu: []}, defaults: {hook: none}}
+    attributes: {cpu: cpu}
+`)).Find("acme/lab", "lab_server")
+	if !ok {
+		t.Fatal("the table is not there")
+	}
+	const live = `{"hook":"x","dev0":"a","dev":"b","devx1":"c","cpu":2,"note":"n"}`
+	for attributes, want := range map[string]string{
+		`{"id":"1"}`:                            `{"cpu":2,"dev0":"a","hook":"x"}`,
+		`{"id":"1","device":[],"devices":null}`: `{"cpu":2,"dev0":"a","hook":"x"}`,
+		`{"id":"1","devices":[{"a":1}]}`:        `{"cpu":2,"hook":"x"}`,
+	} {
+		mapped, err := typ.Claim(value(t, attributes), sealer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(mapped.Lens.View(value(t, live)).AppendJSON(nil)); got != want {
+			t.Errorf("%s: got %s, want %s", attributes, got, want)
+		}
+	}
+	for attributes, want := range map[string]string{`{"id":"1","from":"base"}`: "base", `{"id":"1","from":"base","from_id":"9"}`: "9"} {
+		mapped, err := typ.Claim(value(t, attributes), sealer())
+		if got := mapped.TemplateName + mapped.Template.ID; err != nil || got != want {
+			t.Errorf("%s: the template is %q, want %q (%v)", attributes, got, want, err)
+		}
+	}
+}

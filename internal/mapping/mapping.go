@@ -142,6 +142,8 @@ func (t *Type) lens(attributes model.Value) *lens {
 type reference struct {
 	kind string
 	id   template
+	// name is the name of the resource where an instance has no id.
+	name template
 }
 
 // A cover is a further resource that a claim includes; with each, one for every element of
@@ -209,6 +211,8 @@ type Mapped struct {
 	LogNames []string
 	// Template is the resource from which the claimed one was created; zero if there is none.
 	Template model.Ref
+	// TemplateName is the name of that resource if Template is not known; "" otherwise.
+	TemplateName string
 }
 
 // Claim returns the claim of an instance with the attributes. It returns an error if the type has
@@ -235,6 +239,8 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	if t.made != nil {
 		if id := t.made.id.text(attributes); id != "" {
 			m.Template = model.Ref{Kind: t.made.kind, ID: id}
+		} else {
+			m.TemplateName = t.made.name.text(attributes)
 		}
 	}
 	return m, nil

@@ -59,7 +59,7 @@ func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sea
 	depends := func(a attribute) bool {
 		return a.relative.depends() || a.typed && !declared.At(a.name).IsEmpty() || onlyKnown && !a.known(attributes)
 	}
-	if !declared.HasSecret() && !slices.ContainsFunc(l.attributes, depends) {
+	if !declared.HasSecret() && !slices.ContainsFunc(l.attributes, depends) && (l.whole == nil || l.whole.only == nil) {
 		return l
 	}
 	return &claimLens{lens: l, attributes: attributes, declared: declared, sealer: sealer, onlyKnown: onlyKnown}
@@ -68,7 +68,7 @@ func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sea
 // View implements model.Lens. It returns the view of the type's lens, adapted to the instance and
 // sealed like it, so that the two can be compared.
 func (l *claimLens) View(live model.Value) model.Value {
-	fields := l.stray(live)
+	fields := slices.DeleteFunc(l.stray(live), l.isSet)
 	for i := range l.lens.attributes {
 		a := &l.lens.attributes[i]
 		if l.onlyKnown && !a.known(l.attributes) {
@@ -83,6 +83,12 @@ func (l *claimLens) View(live model.Value) model.Value {
 		return l.sealer.SealLike(v, l.declared)
 	}
 	return v
+}
+
+// isSet reports whether the instance sets a stray field with an attribute that has no mapping.
+func (l *claimLens) isSet(field model.Field) bool {
+	by, _ := l.whole.setBy(field.Name)
+	return slices.ContainsFunc(by, func(name string) bool { return !l.attributes.At(name).IsEmpty() })
 }
 
 // IsShared implements model.Lens.

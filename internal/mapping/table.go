@@ -223,7 +223,7 @@ func (r *reader) alternatives(n *yaml.Node) []template {
 func (r *reader) reference(to **reference) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		*to = &reference{}
-		r.mapping(n, "template", keys{"kind": r.text(&(*to).kind), "id": r.template(&(*to).id)})
+		r.mapping(n, "template", keys{"kind": r.text(&(*to).kind), "id": r.template(&(*to).id), "name": r.template(&(*to).name)})
 	}
 }
 
@@ -291,12 +291,14 @@ type wholeNode struct {
 	set      bool
 	ignore   []string
 	defaults map[string]model.Value
+	only     map[string][]string
 }
 
 func (w *wholeNode) read(r *reader) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		w.set = true
-		r.mapping(n, "whole", keys{"ignore": r.texts(&w.ignore), "defaults": func(n *yaml.Node) { w.defaults = r.values(n) }})
+		r.mapping(n, "whole", keys{"ignore": r.texts(&w.ignore), "defaults": func(n *yaml.Node) { w.defaults = r.values(n) },
+			"only": func(n *yaml.Node) { w.only = byName(r, n, "only", r.texts) }})
 	}
 }
 
@@ -312,13 +314,16 @@ func (w *wholeNode) inherit(old *whole) {
 	}
 	maps.Copy(merged, w.defaults)
 	w.defaults = merged
+	if w.only == nil {
+		w.only = old.only
+	}
 }
 
 func (w *wholeNode) compile() *whole {
 	if !w.set {
 		return nil
 	}
-	compiled := &whole{known: map[string]bool{}, defaults: w.defaults}
+	compiled := &whole{known: map[string]bool{}, defaults: w.defaults, only: w.only}
 	for _, name := range w.ignore {
 		if prefix, numbered := strings.CutSuffix(name, "#"); numbered {
 			compiled.indexed = append(compiled.indexed, &slots{prefixes: []string{prefix}})

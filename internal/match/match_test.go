@@ -188,6 +188,44 @@ func TestKind(t *testing.T) {
 	}
 }
 
+// TestNamedTemplate verifies that a name of several resources is that of no template.
+func TestNamedTemplate(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		names map[string]string
+		want  string
+	}{
+		"one":             {map[string]string{"p/a": "web", "p/b": "base"}, "p/b"},
+		"none":            {map[string]string{"p/a": "web", "p/b": "other"}, ""},
+		"two":             {map[string]string{"p/a": "web", "p/b": "base", "p/c": "base"}, ""},
+		"three":           {map[string]string{"p/a": "web", "p/b": "base", "p/c": "base", "p/d": "base"}, ""},
+		"of another kind": {map[string]string{"p/a": "web", "o/b": "base"}, ""},
+	} {
+		snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+		for id, name := range tc.names {
+			r := resource(id)
+			if r.Name = name; id[0] == 'o' {
+				r.Kind = "test/Other"
+			}
+			snapshot.Resources = append(snapshot.Resources, r)
+		}
+		made := claim("d", "p/a")
+		made.TemplateName = "base"
+		got := ""
+		for _, s := range Match(snapshot, []model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{made}}}) {
+			if s.NamedTemplate != nil {
+				got += s.NamedTemplate.ID
+			}
+			if s.Template != nil {
+				t.Errorf("%s: the template is known by its ID", reason)
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
+		}
+	}
+}
+
 // TestTemplate finds the live resource of a claim's template.
 func TestTemplate(t *testing.T) {
 	t.Parallel()

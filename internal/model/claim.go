@@ -52,6 +52,9 @@ type Claim struct {
 	// Template is the resource from which the claimed one was created. Where Value has the default
 	// or no value, the value of the template is equivalent.
 	Template Ref
+	// TemplateName is the name of that resource, in the source of the claim, if only its name is known; "" otherwise. Only
+	// fields that no claim can declare are compared with it.
+	TemplateName string
 	// Unenforced lists the fields that the tool which applies the declaration does not put back.
 	// They are compared like all others.
 	Unenforced []Unenforced

@@ -470,9 +470,9 @@ type Subject struct {
 	// AuditEvents lists the entries of the source's logs about the resource, and BroadEvents those that may
 	// concern any resource. Both are sorted by time.
 	AuditEvents, BroadEvents []AuditEvent
-	// Template is the live resource to which the claims refer as their template; nil if they refer to none or
-	// it was not read.
-	Template *Resource
+	// Template is the live resource to which the claims refer as their template, and NamedTemplate the one to
+	// which they refer by name; nil if they refer to none or it was not read.
+	Template, NamedTemplate *Resource
 	// Delegated lists the fields that declared objects determine or add.
 	Delegated []Delegation
 	// Admission lists the declared objects that may change the resource when it is written.
