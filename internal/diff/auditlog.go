@@ -175,7 +175,7 @@ func asMoved(s *model.Subject, c *model.Claim, all []difference) []difference {
 
 // reportMasked reports a field whose value the system never returns, if the logs contain another
 // actor for the field than for the creation of the resource.
-func (w *walk) reportMasked(schema *model.Schema, d model.Value) {
+func (w *walk) reportMasked(schema *model.Schema, d, l model.Value) {
 	if !schema.Masked {
 		return
 	}
@@ -184,10 +184,14 @@ func (w *walk) reportMasked(schema *model.Schema, d model.Value) {
 	set := lastEvent(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
 		return t.Action == model.Edited && names(t, path)
 	})
-	if d.IsNull() || set == nil || made != nil && made.Actor.Name == set.Actor.Name {
+	verdict := model.Changed
+	if absentEquals(schema, d) && !l.IsEmpty() && w.declaredAbsent(schema) {
+		verdict = model.Undeclared
+	}
+	if d.IsNull() && verdict == model.Changed || set == nil || made != nil && made.Actor.Name == set.Actor.Name {
 		return
 	}
-	w.differences = append(w.differences, difference{verdict: model.Changed, reason: "the source never shows the value; its log tells that it was set",
+	w.differences = append(w.differences, difference{verdict: verdict, reason: "the source never shows the value; its log tells that it was set",
 		change: model.Change{Path: w.path.String(), LivePath: w.changedLivePath(), Secret: true, Actor: &set.Actor}})
 }
 

@@ -184,6 +184,43 @@ func TestMasked(t *testing.T) {
 	}
 }
 
+// TestUndeclaredMasked reports a masked field that the live resource has and a complete claim lacks, if the log has an edit
+// of it by another actor than the creator.
+func TestUndeclaredMasked(t *testing.T) {
+	t.Parallel()
+	event := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
+	}
+	alice := []model.AuditEvent{event(model.Created, "maker"), event(model.Edited, "alice", "password")}
+	for reason, tc := range map[string]struct {
+		declared, live string
+		partial        bool
+		events         []model.AuditEvent
+		want           string
+	}{
+		"set":               {`{}`, `{"password":"**"}`, false, alice, "undeclared password alice"},
+		"declared as unset": {`{"password":""}`, `{"password":"**"}`, false, alice, "undeclared password alice"},
+		"not set":           {`{}`, `{}`, false, alice, ""},
+		"a partial claim":   {`{}`, `{"password":"**"}`, true, alice, ""},
+		"set by its maker":  {`{}`, `{"password":"**"}`, false, []model.AuditEvent{event(model.Created, "maker"), event(model.Edited, "maker", "password")}, ""},
+		"nothing is logged": {`{}`, `{"password":"**"}`, false, nil, ""},
+	} {
+		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, tc.live)})
+		unset := model.StringOf("")
+		s.Kind.Schema.Fields["password"] = &model.Schema{Masked: true, Default: &unset}
+		s.AuditEvents, s.Claims[0].Complete = tc.events, !tc.partial
+		outcomes := Compare(s, Options{})
+		if diff := gocmp.Diff(tc.want, show(outcomes)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+		for _, o := range outcomes {
+			if c := o.Changes[0]; !c.Secret || c.Live != nil {
+				t.Errorf("%s: %+v", reason, c)
+			}
+		}
+	}
+}
+
 // TestDeclarerOfPending names the declarer of a pending field according to the declaration's
 // log.
 func TestDeclarerOfPending(t *testing.T) {

@@ -79,7 +79,7 @@ func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 	d, r = orUnset(schema, d), orUnset(schema, r)
 	switch {
 	case incomparable(schema):
-		w.reportMasked(schema, d)
+		w.reportMasked(schema, d, l)
 	case w.unread(schema, d, r):
 	case d.IsNull() && !w.declaredAbsent(schema):
 		w.undeclared(schema, r, l)

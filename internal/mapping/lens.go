@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ type whole struct {
 	defaults map[string]model.Value
 	// only are the fields that are compared, with the attributes that set them; nil for all.
 	only map[string][]string
+	// found are the searches whose results are compared if an instance lacks an attribute, by attribute.
+	found map[string]*slots
 }
 
 // setBy returns the attributes without a mapping that set a live field. ok is false if the field is not compared.
@@ -41,6 +44,32 @@ func (w *whole) setBy(name string) (attributes []string, ok bool) {
 	prefix := strings.TrimRight(name, "0123456789")
 	by, listed := w.only[prefix+"#"]
 	return by, listed && prefix != name
+}
+
+// depends reports whether the live fields that are compared depend on the attributes of an instance.
+func (w *whole) depends(attributes model.Value) bool {
+	if w == nil {
+		return false
+	}
+	for name := range w.found {
+		if attributes.At(name).IsEmpty() {
+			return true
+		}
+	}
+	return w.only != nil
+}
+
+// unset returns the live fields that a search finds for an attribute which an instance lacks.
+func (w *whole) unset(attributes, live model.Value) (fields []model.Field) {
+	for _, name := range slices.Sorted(maps.Keys(w.found)) {
+		if !attributes.At(name).IsEmpty() {
+			continue
+		}
+		for _, e := range w.found[name].of(live) {
+			fields = append(fields, model.Field{Name: e.key, Value: e.value})
+		}
+	}
+	return fields
 }
 
 func newLens(attributes []attribute, w *whole) *lens {

@@ -184,3 +184,42 @@ types:
 		}
 	}
 }
+
+// TestFound verifies that what a search finds is compared if the instance lacks the attribute that stands for it.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	const table = `
+provider: acme/lab
+types:
+  lab_server:
+    kind: lab/server
+    id: "{id}"
+    place: "{id}"
+    name: "{id}"
+    local: [id]
+    whole: {found: {init: SEARCH}}
+    find: {system: {slots: [drive], where: {boot: true}}}
+    attributes: {drives: {block: many, slots: [drive], except: {boot: true}, attributes: {size: size}}, init: {block: one, attributes: {slot: {live: $system.@key, optional: true}}}}
+`
+	tables := load(t, folder(t, strings.Replace(table, "SEARCH", "system", 1)))
+	typ, ok := tables.Find("acme/lab", "lab_server")
+	if !ok {
+		t.Fatal("the table is not there")
+	}
+	for attributes, found := range map[string]bool{`{"id":"1"}`: true, `{"id":"1","init":[]}`: true, `{"id":"1","init":[{"slot":"drive0"}]}`: false} {
+		mapped, err := typ.Claim(value(t, attributes), sealer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		view := mapped.Lens.View(value(t, `{"drive0":{"boot":true,"size":1},"drive1":{"size":2}}`))
+		if got := view.At("drive0", "size").Equal(model.IntOf(1)); got != found || !view.At("drive1").IsNull() {
+			t.Errorf("%s: got %s", attributes, view.AppendJSON(nil))
+		}
+		if got := mapped.Lens.Schema().Field("drive0"); found && (got == nil || !got.Stray) {
+			t.Errorf("%s: the schema has %+v", attributes, got)
+		}
+	}
+	if _, err := mapping.Load(folder(t, strings.Replace(table, "SEARCH", "none", 1))); err == nil || !strings.Contains(err.Error(), "no search of find has the name none") {
+		t.Errorf("got %v", err)
+	}
+}

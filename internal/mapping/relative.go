@@ -59,7 +59,7 @@ func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sea
 	depends := func(a attribute) bool {
 		return a.relative.depends() || a.typed && !declared.At(a.name).IsEmpty() || onlyKnown && !a.known(attributes)
 	}
-	if !declared.HasSecret() && !slices.ContainsFunc(l.attributes, depends) && (l.whole == nil || l.whole.only == nil) {
+	if !declared.HasSecret() && !slices.ContainsFunc(l.attributes, depends) && !l.whole.depends(attributes) {
 		return l
 	}
 	return &claimLens{lens: l, attributes: attributes, declared: declared, sealer: sealer, onlyKnown: onlyKnown}
@@ -69,6 +69,9 @@ func newClaimLens(l *lens, onlyKnown bool, attributes, declared model.Value, sea
 // sealed like it, so that the two can be compared.
 func (l *claimLens) View(live model.Value) model.Value {
 	fields := slices.DeleteFunc(l.stray(live), l.isSet)
+	if l.whole != nil {
+		fields = append(fields, l.whole.unset(l.attributes, live)...)
+	}
 	for i := range l.lens.attributes {
 		a := &l.lens.attributes[i]
 		if l.onlyKnown && !a.known(l.attributes) {

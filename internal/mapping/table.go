@@ -66,6 +66,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 	if found != nil {
 		r.each(found, "find", func(name string, _, value *yaml.Node) { searches[name] = r.search(value) })
 	}
+	w.search(r, searches)
 	var own map[string]attribute
 	if attributes != nil {
 		own = r.attributes(attributes, searches)
@@ -289,16 +290,36 @@ func (r *reader) search(n *yaml.Node) *slots {
 // wholeNode is the value of the key whole.
 type wholeNode struct {
 	set      bool
+	node     *yaml.Node
 	ignore   []string
 	defaults map[string]model.Value
 	only     map[string][]string
+	found    map[string]string
+	searches map[string]*slots
 }
 
 func (w *wholeNode) read(r *reader) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		w.set = true
 		r.mapping(n, "whole", keys{"ignore": r.texts(&w.ignore), "defaults": func(n *yaml.Node) { w.defaults = r.values(n) },
-			"only": func(n *yaml.Node) { w.only = byName(r, n, "only", r.texts) }})
+			"only":  func(n *yaml.Node) { w.only = byName(r, n, "only", r.texts) },
+			"found": func(n *yaml.Node) { w.found = byName(r, n, "found", r.text) }})
+		w.node = n
+	}
+}
+
+// search resolves the names of searches in found.
+func (w *wholeNode) search(r *reader, searches map[string]*slots) {
+	for _, attribute := range slices.Sorted(maps.Keys(w.found)) {
+		s, ok := searches[w.found[attribute]]
+		if !ok {
+			r.fail(w.node, "found: no search of find has the name %s", w.found[attribute])
+			continue
+		}
+		if w.searches == nil {
+			w.searches = map[string]*slots{}
+		}
+		w.searches[attribute] = s
 	}
 }
 
@@ -317,13 +338,16 @@ func (w *wholeNode) inherit(old *whole) {
 	if w.only == nil {
 		w.only = old.only
 	}
+	if w.searches == nil {
+		w.searches = old.found
+	}
 }
 
 func (w *wholeNode) compile() *whole {
 	if !w.set {
 		return nil
 	}
-	compiled := &whole{known: map[string]bool{}, defaults: w.defaults, only: w.only}
+	compiled := &whole{known: map[string]bool{}, defaults: w.defaults, only: w.only, found: w.searches}
 	for _, name := range w.ignore {
 		if prefix, numbered := strings.CutSuffix(name, "#"); numbered {
 			compiled.indexed = append(compiled.indexed, &slots{prefixes: []string{prefix}})
