@@ -25,9 +25,29 @@ func (sc *scan) readRights(ctx context.Context) {
 		sc.fail(err, "", normalize.ACL)
 		sc.aclError = sc.config.reason(err)
 	}
+	sc.rules = rules
 	sc.rights, sc.aclRows = newRights(permissions, rules), rows
 	for _, row := range rows {
 		sc.addACLRow(row)
+	}
+}
+
+// checkRights reads the permissions and the access control list again after the lists. If they changed meanwhile, lists may
+// lack objects that exist.
+func (sc *scan) checkRights(ctx context.Context) {
+	if sc.rightsErr != nil {
+		return
+	}
+	rules := sc.rules
+	permissions, err := sc.api.Get(ctx, "/access/permissions")
+	if err == nil && sc.aclError == "" {
+		rules, err = sc.api.Get(ctx, "/access/acl")
+	}
+	switch {
+	case err != nil:
+		sc.rightsChanged = "the permissions of " + sc.config.account() + " may have changed during the scan: " + sc.config.reason(err)
+	case !sc.rights.equal(newRights(permissions, rules)):
+		sc.rightsChanged = "the permissions of " + sc.config.account() + " changed during the scan: the next scan reads everything again"
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 func (sc *scan) readWithQuorum(ctx context.Context, brief bool) {
 	before := sc.quorum(ctx)
 	sc.read(ctx, brief)
+	sc.checkRights(ctx)
 	sc.stale = cmp.Or(before, sc.quorum(ctx))
 }
 

@@ -2,10 +2,14 @@ package proxmox
 
 import (
 	"maps"
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/pveapi/normalize"
 )
 
 func TestMissingPrivileges(t *testing.T) {
@@ -124,5 +128,53 @@ func TestRights(t *testing.T) {
 		if got, _ := newRights(tc.held, tc.acl).missing(tc.need); got != tc.want {
 			t.Errorf("%s: missing on %q, want %q", tc.reason, got, tc.want)
 		}
+	}
+}
+
+// TestRightsDuringScan verifies that no absence counts if the permissions change, or cannot be read any more, while lists are
+// read: Proxmox VE omits objects without an error.
+func TestRightsDuringScan(t *testing.T) {
+	t.Parallel()
+	// later calls change at the second request of a path, which then is answered.
+	later := func(s *pvetest.Server, path string, change func(http.ResponseWriter) (answered bool)) {
+		var requested atomic.Bool
+		s.Break(path, func(cluster http.Handler, w http.ResponseWriter, r *http.Request) {
+			if requested.Swap(true) && change(w) {
+				return
+			}
+			cluster.ServeHTTP(w, r)
+		})
+	}
+	refuse := func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusForbidden); return true }
+	for reason, tc := range map[string]struct {
+		fault func(*pvetest.Server)
+		want  string
+	}{
+		"the same": {func(*pvetest.Server) {}, ""},
+		"less": {func(s *pvetest.Server) {
+			later(s, "/access/permissions", func(http.ResponseWriter) bool {
+				s.Edit(func(c *pvetest.Cluster) { c.Rights = map[string][]string{"/": {"Sys.Audit"}} })
+				return false
+			})
+		}, "the permissions of driftd@pve!ro changed during the scan"},
+		"not readable any more":          {func(s *pvetest.Server) { later(s, "/access/permissions", refuse) }, "may have changed during the scan: "},
+		"the list not readable any more": {func(s *pvetest.Server) { later(s, "/access/acl", refuse) }, "may have changed during the scan: "},
+		"the list never readable":        {func(s *pvetest.Server) { s.Break("/access/acl", pvetest.Message(http.StatusForbidden, "no")) }, ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			server := lab()
+			tc.fault(server)
+			s := collect(t, server)
+			for _, c := range s.Coverage {
+				if c.Kind != normalize.QEMU || c.Place != "" {
+					continue
+				}
+				if c.Complete != (tc.want == "") || !strings.Contains(c.Reason, tc.want) {
+					t.Errorf("virtual machines are complete: %t, %q, want %q", c.Complete, c.Reason, tc.want)
+				}
+			}
+			must(t, &s, "qemu", "401")
+		})
 	}
 }

@@ -23,8 +23,12 @@ type scan struct {
 	// they are current.
 	stale  string
 	rights rights
-	// rightsErr is the error of reading rights, or nil.
-	rightsErr error
+	// rightsErr is the error of reading rights, or nil. rightsChanged is the reason why they do not hold for the whole scan,
+	// or "".
+	rightsErr     error
+	rightsChanged string
+	// rules is the answer with the access control list.
+	rules model.Value
 	// aclRows are the rows of /access/acl. aclError is the reason why they were not read, or "".
 	aclRows  []model.Value
 	aclError string
@@ -204,6 +208,9 @@ func (sc *scan) hiddenReason(name string) string {
 		}
 		if where, lacks := sc.rights.missing(n); lacks {
 			return sc.config.lacking(n.privilege, where)
+		}
+		if sc.rightsChanged != "" {
+			return sc.rightsChanged
 		}
 	}
 	return ""
