@@ -32,8 +32,8 @@ func (sc *scan) readRights(ctx context.Context) {
 	}
 }
 
-// checkRights reads the permissions and the access control list again after the lists. If they changed meanwhile, lists may
-// lack objects that exist.
+// checkRights reads the permissions and the access control list again after the lists. If the account lost a privilege
+// meanwhile, lists may lack objects that exist.
 func (sc *scan) checkRights(ctx context.Context) {
 	if sc.rightsErr != nil {
 		return
@@ -43,12 +43,10 @@ func (sc *scan) checkRights(ctx context.Context) {
 	if err == nil && sc.aclError == "" {
 		rules, err = sc.api.Get(ctx, "/access/acl")
 	}
-	switch {
-	case err != nil:
-		sc.rightsChanged = "the permissions of " + sc.config.account() + " may have changed during the scan: " + sc.config.reason(err)
-	case !sc.rights.equal(newRights(permissions, rules)):
-		sc.rightsChanged = "the permissions of " + sc.config.account() + " changed during the scan: the next scan reads everything again"
+	if err != nil {
+		sc.rightsUnsure = "the permissions of " + sc.config.account() + " may have changed during the scan: " + sc.config.reason(err)
 	}
+	sc.rightsAfter = newRights(permissions, rules)
 }
 
 // addACLRow adds a row of the access control list.

@@ -1,7 +1,6 @@
 package proxmox
 
 import (
-	"maps"
 	"path"
 	"strings"
 
@@ -43,11 +42,6 @@ func newRights(permissions, acl model.Value) rights {
 		}
 	}
 	return r
-}
-
-// equal reports whether both are the same.
-func (r rights) equal(o rights) bool {
-	return maps.EqualFunc(r, o, func(a, b map[string]bool) bool { return maps.Equal(a, b) })
 }
 
 // missing returns the first path, by name, on which the need is not met. ok is false if it is

@@ -23,10 +23,11 @@ type scan struct {
 	// they are current.
 	stale  string
 	rights rights
-	// rightsErr is the error of reading rights, or nil. rightsChanged is the reason why they do not hold for the whole scan,
-	// or "".
-	rightsErr     error
-	rightsChanged string
+	// rightsErr is the error of reading rights, or nil. rightsAfter are those after the lists were read, and rightsUnsure is the
+	// reason why they are not known, or "".
+	rightsErr    error
+	rightsAfter  rights
+	rightsUnsure string
 	// rules is the answer with the access control list.
 	rules model.Value
 	// aclRows are the rows of /access/acl. aclError is the reason why they were not read, or "".
@@ -209,8 +210,11 @@ func (sc *scan) hiddenReason(name string) string {
 		if where, lacks := sc.rights.missing(n); lacks {
 			return sc.config.lacking(n.privilege, where)
 		}
-		if sc.rightsChanged != "" {
-			return sc.rightsChanged
+		if sc.rightsUnsure != "" {
+			return sc.rightsUnsure
+		}
+		if _, lacks := sc.rightsAfter.missing(n); lacks {
+			return "the permissions of " + sc.config.account() + " changed during the scan: it lost " + n.privilege + " on " + n.path
 		}
 	}
 	return ""
