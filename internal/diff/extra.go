@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -231,6 +232,7 @@ func (w *walk) defaultsKnown() bool {
 func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
+	case schema != nil && schema.Stray && w.isSystems(l):
 	case schema != nil && schema.Stray && w.isInherited(schema, l):
 		w.exempt(l, nil, "the template has it, too")
 	case schema != nil && (w.closed() || schema.Stray):
@@ -240,6 +242,28 @@ func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")
 	}
+}
+
+// isSystems reports whether a live value that no claim can declare is the default, or one that the system derives or changes,
+// according to the schema of the live kind.
+func (w *walk) isSystems(l model.Value) bool {
+	if w.subject.Kind == nil || w.claim.Lens == nil {
+		return false
+	}
+	schema := w.subject.Kind.Schema
+	for _, s := range w.path {
+		if schema == nil || s.kind != model.FieldStep {
+			return false
+		}
+		if schema.Fields[s.name] != nil {
+			schema = schema.Fields[s.name]
+			continue
+		}
+		for name := range strings.SplitSeq(s.name, ".") {
+			schema = schema.Field(name)
+		}
+	}
+	return schema != nil && (schema.Volatile || schema.Derived || schema.Default != nil && absentEquals(schema, l))
 }
 
 // isInherited reports whether a clone has a value that no claim can declare from its template, and no entry of a log is

@@ -92,6 +92,8 @@ type example struct {
 	doc    model.Value
 	mapped mapping.Mapped
 	claim  model.Claim
+	// kind is that of the live resource, of Proxmox VE.
+	kind *model.Kind
 }
 
 func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
@@ -114,7 +116,7 @@ func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
 	claim := model.Claim{Declaration: "state", Kind: mapped.Kind,
 		ID: mapped.ID, Value: mapped.Value, Lens: mapped.Lens, RecordOnly: true, Complete: true, Template: mapped.Template}
 	claim = room().Declaration(model.Declaration{Claims: []model.Claim{claim}}).Claims[0]
-	return &example{t: t, typ: typ, doc: doc, mapped: mapped, claim: claim}
+	return &example{t: t, typ: typ, doc: doc, mapped: mapped, claim: claim, kind: normalize.Kinds()[mapped.Kind]}
 }
 
 // sealed returns the attributes with those that the document lists as sensitive sealed, as
@@ -265,7 +267,7 @@ func (e *example) guestIdentities() []model.Identity {
 
 // differences returns the paths that differ, each with its live path.
 func (e *example) differences(raw model.Value) map[string]string {
-	s := &model.Subject{Live: &model.Resource{Value: e.shape(raw)}, Claims: []*model.Claim{&e.claim}}
+	s := &model.Subject{Live: &model.Resource{Value: e.shape(raw)}, Claims: []*model.Claim{&e.claim}, Kind: e.kind}
 	if template := e.doc.At("template"); !template.IsNull() {
 		s.Template = &model.Resource{Value: e.shape(template)}
 	}

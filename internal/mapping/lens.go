@@ -15,6 +15,7 @@ import (
 type lens struct {
 	attributes []attribute
 	whole      *whole
+	parts      *optionParts
 	schema     *model.Schema
 	fits       atomic.Pointer[fitting]
 }
@@ -31,6 +32,8 @@ type whole struct {
 	only map[string][]string
 	// found are the searches whose results are compared if an instance lacks an attribute, by attribute.
 	found map[string]*slots
+	// partsExcept are the parts of options that are not compared; nil if no parts are.
+	partsExcept []string
 }
 
 // setBy returns the attributes without a mapping that set a live field. ok is false if the field is not compared.
@@ -86,6 +89,9 @@ func newLens(attributes []attribute, w *whole) *lens {
 		}
 	}
 	liveFields(attributes, true, w.known, &w.indexed)
+	if w.partsExcept != nil {
+		l.parts = newOptionParts(attributes, w.partsExcept)
+	}
 	return l
 }
 
@@ -109,6 +115,9 @@ func (l *lens) stray(live model.Value) []model.Field {
 		if l.strays(f.Name) {
 			fields = append(fields, f)
 		}
+	}
+	if l.parts != nil {
+		fields = append(fields, l.parts.strays(live, func(name string) bool { return find(l.attributes, name) != nil })...)
 	}
 	return fields
 }
@@ -134,6 +143,9 @@ func (l *lens) LivePath(live model.Value, at string) string {
 		return ""
 	}
 	if find(l.attributes, steps[0].name) == nil && l.whole != nil {
+		if option, part, ok := strings.Cut(steps[0].name, "."); ok && l.parts != nil && len(steps) == 1 {
+			return joinPath(option, part)
+		}
 		return at
 	}
 	return livePath(l.attributes, traced(live), steps)

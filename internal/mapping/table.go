@@ -296,6 +296,7 @@ type wholeNode struct {
 	only     map[string][]string
 	found    map[string]string
 	searches map[string]*slots
+	parts    []string
 }
 
 func (w *wholeNode) read(r *reader) func(*yaml.Node) {
@@ -303,6 +304,7 @@ func (w *wholeNode) read(r *reader) func(*yaml.Node) {
 		w.set = true
 		r.mapping(n, "whole", keys{"ignore": r.texts(&w.ignore), "defaults": func(n *yaml.Node) { w.defaults = r.values(n) },
 			"only":  func(n *yaml.Node) { w.only = byName(r, n, "only", r.texts) },
+			"parts": r.texts(&w.parts),
 			"found": func(n *yaml.Node) { w.found = byName(r, n, "found", r.text) }})
 		w.node = n
 	}
@@ -341,13 +343,16 @@ func (w *wholeNode) inherit(old *whole) {
 	if w.searches == nil {
 		w.searches = old.found
 	}
+	if w.parts == nil {
+		w.parts = old.partsExcept
+	}
 }
 
 func (w *wholeNode) compile() *whole {
 	if !w.set {
 		return nil
 	}
-	compiled := &whole{known: map[string]bool{}, defaults: w.defaults, only: w.only, found: w.searches}
+	compiled := &whole{known: map[string]bool{}, defaults: w.defaults, only: w.only, found: w.searches, partsExcept: w.parts}
 	for _, name := range w.ignore {
 		if prefix, numbered := strings.CutSuffix(name, "#"); numbered {
 			compiled.indexed = append(compiled.indexed, &slots{prefixes: []string{prefix}})
