@@ -53,7 +53,9 @@ func settled(v model.Value, schema *model.Schema) model.Value {
 		for _, item := range v.Items() {
 			items = append(items, settled(item, schema.Element()))
 		}
-		slices.SortFunc(items, func(a, b model.Value) int { return strings.Compare(string(a.AppendJSON(nil)), string(b.AppendJSON(nil))) })
+		slices.SortFunc(items, func(a, b model.Value) int {
+			return strings.Compare(string(a.AppendJSON(nil)), string(b.AppendJSON(nil)))
+		})
 		return model.ListOf(items...)
 	}
 	return v

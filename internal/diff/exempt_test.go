@@ -111,6 +111,9 @@ func TestJudge(t *testing.T) {
 		"derived, made in the log": {"its maker has only made the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
 			s.AuditEvents = []model.AuditEvent{{Action: model.Created, Writer: "maker"}, {Action: model.Edited, Writer: "other", Actor: model.Actor{Name: "alice", At: later}}}
 		}, "", "policy x maker: the system may have derived it when the object was made"},
+		"not derived":                 {"the system derives another value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, setByHand, "undeclared policy", ""},
+		"not derived, an update's":    {"anyone can write under the name of its writer", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, func(s *model.Subject) { setByHand(s); s.Claims[0].Value = value(t, `{"cpu":1,"port":2}`) }, "undeclared policy", ""},
+		"not derived, unowned":        {"its owner was removed from the record", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, setByHand, "undeclared policy", ""},
 		"as derived":                  {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, []model.Owner{apply, hand("policy")}, derivesFromCPU, "", ""},
 		"not as derived":              {"a derived value that differs", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, derivesFromCPU, "undeclared policy", ""},
 		"not as derived, an update's": {"its writer set it", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, func(s *model.Subject) { derivesFromCPU(s); s.Claims[0].Value = value(t, `{"cpu":1,"port":2}`) }, "undeclared policy", ""},

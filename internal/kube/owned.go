@@ -92,9 +92,7 @@ func (w *world) add(r *model.Resource) {
 	case "ConfigMap":
 		w.addBundle(r)
 	case "MutatingWebhookConfiguration.admissionregistration.k8s.io":
-		for _, hook := range r.Value.At("webhooks").Items() {
-			w.mutates = w.mutates || rulesMatchPods(hook.At("rules"))
-		}
+		w.mutates = w.mutates || slices.ContainsFunc(r.Value.At("webhooks").Items(), func(hook model.Value) bool { return rulesMatchPods(hook.At("rules")) })
 	case "ClusterVersion.config.openshift.io":
 		w.openShift, w.mutates = true, true // The API server resolves image streams.
 	case "MutatingAdmissionPolicy.admissionregistration.k8s.io":

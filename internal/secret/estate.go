@@ -3,6 +3,7 @@ package secret
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -124,7 +125,8 @@ const hidden = "<hidden>"
 // quotes hides the quoted values of an event that are secret.
 func (r *Room) quotes(e *model.AuditEvent) {
 	quotes := slices.SortedFunc(slices.Values(e.Quotes), func(a, b model.Quote) int { return cmp.Compare(a.From, b.From) })
-	text, evidence, at := e.Actor.Evidence, "", 0
+	text, at := e.Actor.Evidence, 0
+	var evidence strings.Builder
 	for _, q := range quotes {
 		field := model.MapOf(model.Field{Name: q.Path, Value: q.Value})
 		if r.Value(e.Kind, field).Equal(field) {
@@ -132,11 +134,11 @@ func (r *Room) quotes(e *model.AuditEvent) {
 		}
 		to := min(q.To, len(text))
 		if from := min(q.From, to); from >= at {
-			evidence += text[at:from] + hidden
+			evidence.WriteString(text[at:from] + hidden)
 		}
 		at = max(at, to)
 	}
-	e.Actor.Evidence, e.Quotes = evidence+text[at:], nil
+	e.Actor.Evidence, e.Quotes = evidence.String()+text[at:], nil
 }
 
 func (r *Room) actor(a model.Actor) model.Actor {

@@ -70,7 +70,7 @@ func parseUpdate(line string) (u update, ok bool) {
 	return u, true
 }
 
-// show sets shown and quotes. What looks like an option can be a part of the value before it, so that each quote extends
+// show sets shown and quotes. An apparent option can be a part of the value before it, so that each quote extends
 // to the end of the line, and nothing is shown after a password.
 func (u *update) show() {
 	var b strings.Builder

@@ -274,7 +274,8 @@ func (r *fluxReader) scan(dir string, by object) (*fluxScan, error) {
 		ignored = ignored.With(dir[:i], text)
 	}
 	s := &fluxScan{reader: r, own: own, top: dir}
-	return s, s.folder(dir, ignored)
+	err = s.folder(dir, ignored)
+	return s, err
 }
 
 type fluxScan struct {
