@@ -25,8 +25,9 @@ func (sc *scan) readRights(ctx context.Context) {
 		sc.fail(err, "", normalize.ACL)
 		sc.aclError = sc.config.reason(err)
 	}
-	sc.rules = rules
-	sc.rights, sc.aclRows = newRights(permissions, rules), rows
+	sc.rules, sc.aclRows = rules, rows
+	sc.rights = newRights(permissions, rules)
+	sc.rightsAfter = sc.rights
 	for _, row := range rows {
 		sc.addACLRow(row)
 	}

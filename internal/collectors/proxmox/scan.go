@@ -23,8 +23,8 @@ type scan struct {
 	// they are current.
 	stale  string
 	rights rights
-	// rightsErr is the error of reading rights, or nil. rightsAfter are those after the lists were read, and rightsUnsure is the
-	// reason why they are not known, or "".
+	// rightsErr is the error of reading rights, or nil. rightsAfter are the last rights that were read: before, or after the lists.
+	// rightsUnsure is the reason why those after the lists are not known, or "".
 	rightsErr    error
 	rightsAfter  rights
 	rightsUnsure string
