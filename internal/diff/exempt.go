@@ -2,7 +2,6 @@ package diff
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -156,7 +155,7 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	path := w.path.String()
 	for _, list := range [][]model.Delegation{w.claim.Delegated, w.subject.Delegated} {
 		for i := range list {
-			if isIn(path, list[i].Path) && list[i].Adds == adds {
+			if below(path, list[i].Path) && list[i].Adds == adds {
 				return &list[i]
 			}
 		}
@@ -164,17 +163,11 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	return nil
 }
 
-// isIn reports whether a path is that of a node or of a part of it.
-func isIn(path, node string) bool {
-	rest, below := strings.CutPrefix(path, node)
-	return below && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
 // isHidden reports whether no output may show the value at the walk's path, or a part of it.
 func (w *walk) isHidden() bool {
 	path := w.path.String()
 	return slices.ContainsFunc(w.claim.Delegated, func(d model.Delegation) bool {
-		return d.Hidden && (isIn(path, d.Path) || isIn(d.Path, path))
+		return d.Hidden && (below(path, d.Path) || below(d.Path, path))
 	})
 }
 

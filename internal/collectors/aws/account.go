@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -41,14 +42,15 @@ func (e *accountError) Hint() string {
 // An accountMemory stores the account that a source was last read from: with the credentials of another one,
 // everything would be missing. It is safe for concurrent use.
 type accountMemory struct {
-	// file contains the number; "" if it is only in memory.
+	// file contains the number; "" if it is only in memory. log gets the errors of writing it.
 	file   string
+	log    *slog.Logger
 	mu     sync.Mutex
 	number string
 }
 
 // check returns an *accountError if an identity is not of the configured account or, if that is "", of the
-// last one. It stores the account unless brief is set.
+// last one. It stores the account unless brief is set. A scan does not fail because the file cannot be written.
 func (m *accountMemory) check(configured string, who awsapi.Identity, brief bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +68,7 @@ func (m *accountMemory) check(configured string, who awsapi.Identity, brief bool
 		return nil
 	}
 	if err := atomicfile.Write(m.file, []byte(m.number)); err != nil {
-		return fmt.Errorf("remember the account: %w", err)
+		m.log.Warn("account of the scan not kept: after a restart, credentials of another account are not noticed", "err", err)
 	}
 	return nil
 }

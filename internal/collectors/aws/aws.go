@@ -35,7 +35,7 @@ func open(env collectors.Env, config Config, pace *cloudtrail.Pace) (collectors.
 	}
 	c := &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), now: time.Now, backoff: 500 * time.Millisecond}
 	if env.CacheDir != "" {
-		c.account.file = filepath.Join(env.CacheDir, "account")
+		c.account.file, c.account.log = filepath.Join(env.CacheDir, "account"), env.Log
 	}
 	return c, nil
 }

@@ -3,6 +3,7 @@ package aws
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -333,6 +334,23 @@ func TestOtherAccount(t *testing.T) {
 	}
 	if err = read(handler, ""); err == nil {
 		t.Error("Collect() of the first account, after another one, has no error")
+	}
+}
+
+// TestAccountNotKept checks that a scan succeeds although the account cannot be written, and fails if it cannot be read.
+func TestAccountNotKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "none", "folder"), link); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{filepath.Join(link, "account"): "", dir: "read the account of the last scan"} {
+		i := openEstate(t, wholeEstate(t), nil)
+		i.account.file, i.account.log = file, slog.New(slog.DiscardHandler)
+		if _, err := i.Collect(t.Context()); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("Collect() with %s = %v, want %q", file, err, want)
+		}
 	}
 }
 
