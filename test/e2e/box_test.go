@@ -24,6 +24,8 @@ import (
 
 const (
 	boxConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: shop}\ndata: {a: b}\n"
+	// endless is in the reason of a build that ran out of time or memory.
+	endless = "kustomize "
 	// maxHighWater bounds the memory of a daemon that reads hostile declarations and little
 	// else, in KiB.
 	maxHighWater = 400 << 10
@@ -65,8 +67,8 @@ func hostileDeclarations(outside, url string) map[string]struct {
 		"component": {one("Components: [\"" + url + "/org/repo.git\"]\n"), noFetch},
 		"outside":   {one("resources: [\"../../../../../../../../.." + outside + "\"]\n"), "leads out of the repository"},
 		"device":    {one("resources: [cm.yaml]\ngenerators: [\"../../../../../../../../../dev/zero\"]\n"), "leads out of the repository"},
-		"aliases":   {map[string]string{"kustomization.yaml": "resources: [b.yaml]\n", "b.yaml": fmt.Sprintf(boxConfigMap, "y") + "spec:\n" + bomb.String()}, "kustomize "},
-		"doubled":   {doubled, "kustomize "},
+		"aliases":   {map[string]string{"kustomization.yaml": "resources: [b.yaml]\n", "b.yaml": fmt.Sprintf(boxConfigMap, "y") + "spec:\n" + bomb.String()}, endless},
+		"doubled":   {doubled, endless},
 	}
 }
 
@@ -90,7 +92,13 @@ func newBoxed(t *testing.T) *boxed {
 	fmt.Fprintf(&config, "state_dir: state\nserver: {listen: \"\"}\nschedule: {every: 2s, jitter: 0s}\n"+
 		"sources: [{name: c, type: kubernetes, settings: {dump: live.json, dump_complete: true}}]\ndeclarations:\n")
 	declare := func(name, place string) {
-		fmt.Fprintf(&config, "- {name: %s, type: manifests, governs: [c], max_memory: 128MiB, settings: {%s, timeout: 4s}}\n", name, place)
+		// Only the builds that do not end need a short timeout: on a busy machine it would
+		// replace the reasons of the others.
+		timeout := "1m"
+		if b.want[name] == endless {
+			timeout = "4s"
+		}
+		fmt.Fprintf(&config, "- {name: %s, type: manifests, governs: [c], max_memory: 128MiB, settings: {%s, timeout: %s}}\n", name, place, timeout)
 	}
 	for name, h := range hostileDeclarations(filepath.Join(b.dir, "outside"), server.URL) {
 		for file, text := range h.files {
