@@ -10,6 +10,7 @@ import (
 	_ "time/tzdata" // quiet hours have a timezone, on machines without any as well
 
 	"github.com/driftd/driftd/internal/cli"
+	_ "github.com/driftd/driftd/internal/headroom" // a short command ends without a garbage collection
 )
 
 // Set by the linker.
