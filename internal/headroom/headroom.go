@@ -14,11 +14,8 @@ const percent = 200
 
 // Go initializes packages that do not depend on each other in the order of their import paths, so
 // that this is set before most of the memory is allocated.
-var _ = set()
-
-func set() struct{} {
+func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
-	return struct{}{}
 }
