@@ -194,7 +194,7 @@ func (t *table) gridRow(g *grid, row []gridCell, severity func(string) style) {
 			text, columns = cut, phrase.Columns(cut)
 		}
 		st := plain
-		if g.list[i].name == "severity" {
+		if t.color && g.list[i].name == "severity" {
 			st = severity(c.text)
 		}
 		if i == last {

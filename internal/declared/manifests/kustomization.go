@@ -182,18 +182,24 @@ func texts(v model.Value) []string {
 }
 
 // buildError returns an error of kustomize without the manifests, patches and secrets that it
-// quotes, and with the addresses of files.
+// quotes, without the folders of clones, whose names are random, and with the addresses of files.
+// The middle of a long text is left out: the cause is at its end.
 func buildError(err error, t *tree, secrets []string) string {
+	const head, tail = 100, 300
 	text := quoted().ReplaceAllString(err.Error(), "…")
 	text, _, _ = strings.Cut(text, "\n")
+	text = clones().ReplaceAllString(text, "…")
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
 	text = t.withAddresses(withoutSecrets(text))
-	if runes := []rune(text); len(runes) > 400 {
-		text = string(runes[:400]) + "…"
+	if runes := []rune(text); len(runes) > head+tail {
+		text = string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
 	}
 	return fmt.Sprintf("kustomize cannot build it (run kustomize build for the full error): %s", text)
 }
 
-var quoted = lazyregexp.New("(?s)`[^`]*`|\\[patch: .*\\]")
+var (
+	quoted = lazyregexp.New("(?s)`[^`]*`|\\[patch: .*\\]")
+	clones = lazyregexp.New(`[^\s'"]*/driftd-box-[0-9]+/kustomize-[0-9]+`)
+)
