@@ -55,10 +55,10 @@ func (a *Applier) Timeout() time.Duration {
 	return cmp.Or(a.writing.Timeout, a.plans.config.Run.Timeout)
 }
 
-// Root returns the path of the root in its repository, with the workspace if one is set.
+// Root returns the path of the root in its repository, with the workspace unless it is the default one.
 func (a *Applier) Root() string {
 	root := a.plans.config.Root()
-	if w := a.plans.config.Run.Workspace; w != "" {
+	if w := cmp.Or(a.plans.config.Run.Workspace, plan.DefaultWorkspace); w != plan.DefaultWorkspace {
 		root += ", workspace " + w
 	}
 	return root

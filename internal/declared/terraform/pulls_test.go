@@ -1,7 +1,9 @@
 package terraform_test
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +49,40 @@ func TestPullClaims(t *testing.T) {
 	}
 	if d := cmp.Diff([]model.StateRead{record}, got.States); d != "" {
 		t.Errorf("states (-want +got):\n%s", d)
+	}
+}
+
+// TestSelectedWorkspace checks that the workspace that is selected in a folder counts only if it is asked for,
+// and never that of a file in a repository.
+func TestSelectedWorkspace(t *testing.T) {
+	t.Parallel()
+	root, program := rootWithCLI(t, aState)
+	selection := filepath.Join(root, ".terraform", "environment")
+	if err := errors.Join(os.Mkdir(filepath.Dir(selection), 0o700), os.WriteFile(selection, []byte("dev"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A", "-f"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "x"}} {
+		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", args, err, out)
+		}
+	}
+	for name, tt := range map[string]struct {
+		change func(*terraform.Config)
+		want   string
+	}{
+		"folder":                 {func(c *terraform.Config) { c.Dir = root }, "default"},
+		"folder, as selected":    {func(c *terraform.Config) { c.Dir, c.Run.Workspace = root, "" }, "dev"},
+		"folder, as set":         {func(c *terraform.Config) { c.Dir, c.Run.Workspace = root, "prod" }, "prod"},
+		"repository":             {func(c *terraform.Config) { c.Git = root }, "default"},
+		"repository, unselected": {func(c *terraform.Config) { c.Git, c.Run.Workspace = root, "" }, "default"},
+	} {
+		got, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) {
+			c.Engine, c.Run.Binary = terraform.State, program
+			tt.change(c)
+		})
+		if err != nil || len(got.States) != 1 || !strings.HasSuffix(got.States[0].Address, "(workspace "+tt.want+")") {
+			t.Errorf("%s: states %+v, %v, want workspace %s", name, got.States, err, tt.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,7 @@ func (r *root) checkOut(ctx context.Context, c gitrepo.Commit, dir string) (chec
 	}
 	o := r.options(filepath.Join(top, filepath.FromSlash(r.config.Root())), top)
 	o.Shown, o.Absent = r.config.Root(), absent
+	o.Workspace = cmp.Or(o.Workspace, plan.DefaultWorkspace)
 	return checkout{o, c.Hash, c.When}, nil
 }
 

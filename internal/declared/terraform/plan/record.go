@@ -52,7 +52,7 @@ func (r *runner) stateFile(workspace string) string {
 	switch m := workcopy.Scan(r.root); {
 	case m.Backend != "" && m.Backend != "local":
 		return ""
-	case workspace == defaultWorkspace:
+	case workspace == DefaultWorkspace:
 		return r.localPath("path", "terraform.tfstate")
 	}
 	return filepath.Join(r.localPath("workspace_dir", "terraform.tfstate.d"), workspace, "terraform.tfstate")

@@ -295,8 +295,8 @@ func (w *work) inCopy(path string) string {
 // maxWorkspace bounds the file with the name of the selected workspace, in bytes.
 const maxWorkspace = 1 << 10
 
-// defaultWorkspace is the workspace of a root without a selected one.
-const defaultWorkspace = "default"
+// DefaultWorkspace is the workspace of a root without a selected one.
+const DefaultWorkspace = "default"
 
 // workspace returns the workspace of the options, or the selected one of Dir. A selection that
 // cannot be read is an error, because the default workspace has another state.
@@ -311,14 +311,14 @@ func (w *work) workspace() (string, error) {
 		}
 		return "", &failure{"select workspace", fmt.Sprintf("read .terraform/environment: %s: set workspace", err)}
 	}
-	return cmp.Or(strings.TrimSpace(string(selected)), defaultWorkspace), nil
+	return cmp.Or(strings.TrimSpace(string(selected)), DefaultWorkspace), nil
 }
 
 // selectWorkspace selects the workspace and returns its name. It returns an error if the workspace
 // does not exist, because a plan would create it.
 func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
 	name, err = r.workspace()
-	if err != nil || name == defaultWorkspace {
+	if err != nil || name == DefaultWorkspace {
 		return name, err
 	}
 	err = r.cli.run(ctx, call{}, func(ctx context.Context, _ io.Writer) error { return r.cli.tf.WorkspaceSelect(ctx, name) })
