@@ -31,8 +31,9 @@ type pager struct {
 	session *openstackapi.Session
 	kind    *normalize.Kind
 	query   url.Values
-	size    int
-	parse   func(row model.Value) (normalize.Object, error)
+	// size is the number of objects of a page; 0 is that of the server.
+	size  int
+	parse func(row model.Value) (normalize.Object, error)
 
 	// objects are the objects that were read, and seen their ids.
 	objects []normalize.Object
@@ -88,7 +89,10 @@ func (p *pager) readList(ctx context.Context, query url.Values) error {
 // page requests one page of a list.
 func (p *pager) page(ctx context.Context, list, at url.Values) (model.Value, error) {
 	query := url.Values{}
-	for _, more := range []url.Values{list, p.query, {"limit": {strconv.Itoa(p.size)}}, at} {
+	if p.size > 0 {
+		query.Set("limit", strconv.Itoa(p.size))
+	}
+	for _, more := range []url.Values{list, p.query, at} {
 		maps.Copy(query, more)
 	}
 	answer, err := p.session.ObjectIn(ctx, p.kind.Service, p.kind.Microversion, p.kind.Path, query)

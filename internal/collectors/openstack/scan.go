@@ -119,11 +119,13 @@ func (sc *scan) read(ctx context.Context, k *normalize.Kind) ([]normalize.Object
 	return append(objects, readUnlisted...), err
 }
 
-// readUnlisted returns the objects that are only in a kind's index.
+// readUnlisted returns the objects that are only in a kind's index. It sets no limit: with one, Nova
+// leaves out the servers of a cell that is down. Those after the first page of Nova's own size are left
+// out as well.
 func (sc *scan) readUnlisted(ctx context.Context, k *normalize.Kind, seen map[string]bool) ([]normalize.Object, error) {
 	roll := *k
 	roll.Path, roll.Microversion = k.Index.Path, k.Index.Since
-	p := sc.pager(&roll, sc.config.PageSize)
+	p := sc.pager(&roll, 0)
 	p.parse = func(row model.Value) (normalize.Object, error) {
 		id := row.At("id").Str()
 		if id == "" {

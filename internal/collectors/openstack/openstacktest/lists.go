@@ -140,7 +140,9 @@ func (s *Server) visible(path string, l list, query url.Values, who Account, ver
 		from = Servers
 	}
 	return slices.DeleteFunc(slices.Clone(s.estate.Lists[from]), func(row Row) bool {
-		down := slices.Contains(s.estate.Down, idOf(row)) && (path == Servers || version < 69)
+		// Nova shows the servers of a cell that is down only in a list without pages.
+		paged := query.Has("limit") || query.Has("marker")
+		down := slices.Contains(s.estate.Down, idOf(row)) && (path == Servers || version < 69 || paged)
 		return hides || down || !shows(path, l, row, query, who)
 	})
 }
