@@ -35,17 +35,23 @@ type nicPair struct {
 
 // pairNICs returns the devices of m that NetBox has, and then those that it does not have. It
 // pairs them by MAC address, and then as pairReplaced does. It leaves out one unknown device for
-// each interface without a MAC address, as that may be it.
+// each interface without a MAC address, as that may be it. NetBox has only the first device of those
+// with one address.
 func (l *lens) pairNICs(m machine, declared []model.Value) []nicPair {
 	declaredByMAC := make(map[string]model.Value, len(declared))
 	for _, item := range declared {
 		declaredByMAC[item.At("mac").Str()] = item
 	}
 	var known []nicPair
-	var rest []nic
-	seen := map[string]bool{}
+	var rest, repeated []nic
+	seen, first := map[string]bool{}, map[string]bool{}
 	for _, device := range m.nics() {
+		if first[device.mac] {
+			repeated = append(repeated, device)
+			continue
+		}
 		mac := device.mac
+		first[mac] = mac != ""
 		if _, ok := declaredByMAC[mac]; !ok && l.otherMACs[mac] != "" {
 			mac = l.otherMACs[mac]
 		}
@@ -62,7 +68,12 @@ func (l *lens) pairNICs(m machine, declared []model.Value) []nicPair {
 	}
 	missing := slices.DeleteFunc(slices.Clone(declared), func(item model.Value) bool { return seen[item.At("mac").Str()] })
 	replaced, rest := l.pairReplaced(missing, rest)
-	return slices.Concat(known, replaced, l.unknownNICs(declared, rest))
+	rest = slices.DeleteFunc(slices.Clone(rest), func(d nic) bool {
+		_, elsewhere := l.otherMACs[d.mac]
+		return elsewhere
+	})
+	rest = rest[min(l.withoutMAC, len(rest)):]
+	return slices.Concat(known, replaced, unknownNICs(declared, slices.Concat(rest, repeated)))
 }
 
 // pairReplaced pairs interfaces whose MAC address no device has with devices whose MAC address is
@@ -90,24 +101,21 @@ func (l *lens) pairReplaced(missing []model.Value, devices []nic) (pairs []nicPa
 	return pairs, rest
 }
 
-// unknownNICs returns the devices that NetBox does not have. MAC addresses that NetBox has elsewhere are not unknown.
-func (l *lens) unknownNICs(declared []model.Value, devices []nic) []nicPair {
+// unknownNICs names devices that NetBox does not have, unlike its interfaces.
+func unknownNICs(declared []model.Value, devices []nic) []nicPair {
 	taken := map[string]bool{}
 	for _, item := range declared {
 		taken[item.At("name").Str()] = true
 	}
 	var unknown []nicPair
 	for _, device := range devices {
-		if _, other := l.otherMACs[device.mac]; other {
-			continue
-		}
 		name := slices.Concat(device.names, []string{device.mac})[0]
 		if taken[name] {
 			name += " (" + device.mac + ")"
 		}
 		unknown = append(unknown, nicPair{device, name, device.mac, model.Value{}})
 	}
-	return unknown[min(l.withoutMAC, len(unknown)):]
+	return unknown
 }
 
 func (l *lens) viewNICs(m machine, declared []model.Value) model.Value {

@@ -44,6 +44,8 @@ func TestReplacedMACAddress(t *testing.T) {
 			[]string{`changed interfaces[name=ens18] : {"mac":"BC:24:11:00:00:01","name":"ens18"}, live -`}},
 		{"an unknown device with the name of an interface", eth("11", "net1", one) + "\nvirtualization.vminterface 12 -", kindQEMU, "net0: virtio=" + one + "\nnet1: virtio=" + new9,
 			[]string{`undeclared interfaces[name=net1 (BC:24:11:00:00:09)] net1: -, live {"enabled":true,"mac":"BC:24:11:00:00:09","name":"net1 (BC:24:11:00:00:09)"}`}},
+		{"a second device with the address of an interface", eth("11", "net0", one) + eth("12", "ens19", ""), kindQEMU, "net0: virtio=" + one + "\nnet1: virtio=" + one,
+			[]string{`undeclared interfaces[name=net1] net1: -, live {"enabled":true,"mac":"BC:24:11:00:00:01","name":"net1"}`}},
 		{"two interfaces with one name", eth("11", "eth0", one) + eth("12", "eth0", two), kindQEMU, "net0: virtio=" + one + "\nnet1: virtio=" + new9,
 			[]string{`changed interfaces[name=eth0 (12)].mac net1.macaddr: "BC:24:11:00:00:02", live "BC:24:11:00:00:09"`}},
 		{"an address of another interface", "\ndcim.macaddress 33 {\"mac_address\":\"" + new9 + "\"}\n" + strings.TrimSuffix(eth("11", "ens18", one), "}") + `,"primary_mac_address":30,"mac_addresses":[30,33]}` + eth("12", "ens19", two), kindQEMU,
