@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"math/big"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -231,7 +232,30 @@ func holds(item, other model.Value) bool {
 	if other.Kind() != model.Map || item.Kind() != model.Map {
 		return item.Equal(other)
 	}
-	return !slices.ContainsFunc(other.Fields(), func(f model.Field) bool { return !item.At(f.Name).Equal(f.Value) })
+	return !slices.ContainsFunc(other.Fields(), func(f model.Field) bool { return !means(item.At(f.Name), f.Value) })
+}
+
+// means reports whether a value equals another one, which can be the text of a template: of a number, or of an
+// address in another spelling.
+func means(v, text model.Value) bool {
+	if v.Equal(text) {
+		return true
+	}
+	if text.Kind() != model.String || v.Kind() != model.String && v.Kind() != model.Number {
+		return false
+	}
+	return plainAddress(v.Text()) == plainAddress(text.Text())
+}
+
+// plainAddress returns an IP address or a network in its usual spelling, and any other text unchanged.
+func plainAddress(text string) string {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return addr.String()
+	}
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		return prefix.String()
+	}
+	return text
 }
 
 // explains reports whether everything that a claim holds in addition to an older value was

@@ -18,7 +18,8 @@ type relation struct {
 	while []match
 	// found means that a missing live value is unknown: the instance's value replaces it.
 	found bool
-	// among keeps only those elements of the live list that the instance has.
+	// among keeps only those elements of the live list that the instance has. Attributes with one
+	// value are those of one element.
 	among bool
 	// unsent are values that the provider never sends. If one is declared and another value is
 	// recorded, the recorded one is compared.
@@ -72,12 +73,17 @@ func (l *claimLens) View(live model.Value) model.Value {
 	if l.whole != nil {
 		fields = append(fields, l.whole.unset(l.attributes, live)...)
 	}
+	one := l.oneOfEach(live)
 	for i := range l.lens.attributes {
 		a := &l.lens.attributes[i]
 		if l.onlyKnown && !a.known(l.attributes) {
 			continue
 		}
-		if v := l.seen(a, a.view(top(live)), live); !v.IsNull() {
+		from := live
+		if l.isOneAmong(a) {
+			from = one
+		}
+		if v := l.seen(a, a.view(top(from)), live); !v.IsNull() {
 			fields = append(fields, model.Field{Name: a.name, Value: v})
 		}
 	}
@@ -86,6 +92,41 @@ func (l *claimLens) View(live model.Value) model.Value {
 		return l.sealer.SealLike(v, l.declared)
 	}
 	return v
+}
+
+// isOneAmong reports whether the instance's value of an attribute is that of one element of a live list.
+func (l *claimLens) isOneAmong(a *attribute) bool {
+	held := l.declared.At(a.name)
+	return a.relative.among && !held.IsNull() && held.Kind() != model.List
+}
+
+// oneOfEach returns the live value with only one element in each list among whose elements attributes with
+// one value are: the element that has the most of these values. Otherwise, a value that two elements
+// exchanged, or that another element has too, would count as that of the instance.
+func (l *claimLens) oneOfEach(live model.Value) model.Value {
+	of := map[string][]*attribute{}
+	for i := range l.lens.attributes {
+		a := &l.lens.attributes[i]
+		if l.isOneAmong(a) && a.live.base != fromFound && len(a.live.names) == 1 {
+			of[a.live.names[0]] = append(of[a.live.names[0]], a)
+		}
+	}
+	one := live
+	for list, attributes := range of {
+		most := -1
+		for _, item := range live.At(list).Items() {
+			only, agrees := live.With(list, model.ListOf(item)), 0
+			for _, a := range attributes {
+				if !among(a.view(top(only)), l.declared.At(a.name)).IsNull() {
+					agrees++
+				}
+			}
+			if agrees > most {
+				most, one = agrees, one.With(list, model.ListOf(item))
+			}
+		}
+	}
+	return one
 }
 
 // isSet reports whether the instance sets a stray field with an attribute that has no mapping.

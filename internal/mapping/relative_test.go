@@ -30,6 +30,7 @@ types:
       level: {live: level, found: true}
       owners: {live: owners, as: fields(who.name), among: true, order: any}
       owner: {live: owners, as: fields(who.name), among: true}
+      share: {live: owners, as: fields(share), among: true}
       notes: {live: notes, without: all_notes, ignore: ["sys_*"]}
       labels: {live: labels, typed: true}
       port: {live: port, while: {first: "{ports.id}"}}
@@ -75,6 +76,9 @@ func TestViewInTheLightOfTheInstance(t *testing.T) {
 		{"of a list with others' elements only the instance's count", `{"id":"1","owners":["b","a","x"],"owner":"c"}`,
 			`{"owners":[{"who":[{"name":"a"},{"name":"b"}]},{"who":{"name":"c"}},{"rank":1}]}`, `{"owner":"c","owners":["b","a"]}`},
 		{"what is not among them is not there", `{"id":"1","owners":[],"owner":"c"}`, `{"owners":[{"who":{"name":"a"}}]}`, `{"owners":[]}`},
+		{"values of one element", `{"id":"1","owner":"c","share":2}`, `{"owners":[{"who":{"name":"a"},"share":1},{"who":{"name":"c"},"share":2}]}`, `{"owner":"c","share":2}`},
+		{"values that two elements exchanged", `{"id":"1","owner":"c","share":2}`, `{"owners":[{"who":{"name":"c"},"share":1},{"who":{"name":"a"},"share":2}]}`, `{"owner":"c"}`},
+		{"a value that another element has as well", `{"id":"1","owner":"a","share":1}`, `{"owners":[{"who":{"name":"a"},"share":2},{"who":{"name":"c"},"share":2}]}`, `{"owner":"a"}`},
 		{"entries of a map that are none of the resource's own, or say nothing", `{"id":"1","notes":{"a":"1","sys_x":"1"},"all_notes":{"a":"1","b":"2"}}`,
 			`{"notes":{"a":"1","b":"3","c":"4","sys_y":"5"}}`, `{"notes":{"a":"1","c":"4"}}`},
 		{"without default tags every tag is the resource's own", `{"id":"1","tags":null}`, `{"tags":["web"]}`, `{"tags":["web"]}`},

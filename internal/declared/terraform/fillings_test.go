@@ -1,6 +1,7 @@
 package terraform_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,6 +119,45 @@ func TestStateFillingsOfBlocks(t *testing.T) {
 	kinds := []model.Scope{{Kind: "openstack/floatingip"}, {Kind: "openstack/port"}, {Kind: "openstack/router"}, {Kind: "openstack/server"}}
 	if diff := cmp.Diff(kinds, d.Scopes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestForwardings compares forwarded ports, whose numbers are texts in the fillings of their floating IP.
+func TestForwardings(t *testing.T) {
+	t.Parallel()
+	const provider = `"provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]"`
+	forwarding := func(name, protocol string, port int, address string) string {
+		return fmt.Sprintf(`{"mode": "managed", "type": "openstack_networking_portforwarding_v2", "name": %q, %s, "instances": [{"schema_version": 0, "attributes":
+{"id": %q, "floatingip_id": "f2", "protocol": %q, "external_port": %d, "internal_port": %d, "internal_ip_address": %q}}]}`, name, provider, name, protocol, port, port, address)
+	}
+	file := write(t, "terraform.tfstate", `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+{"mode": "managed", "type": "openstack_networking_floatingip_v2", "name": "gate", `+provider+`, "instances": [{"schema_version": 0, "attributes": {"id": "f2", "address": "192.0.2.8"}}]},
+`+forwarding("web", "tcp", 443, "10.0.0.5")+","+forwarding("ssh", "tcp", 22, "10.0.0.9")+"]}")
+	d, err := load(t, map[string]string{"cloud": "openstack"}, func(c *terraform.Config) { c.State = []string{file} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := func(web, ssh, more string) string {
+		return `{"floating_ip_address":"192.0.2.8","port_forwardings":[{"protocol":"tcp","external_port":443,"internal_port":443,"internal_ip_address":"` + web + `"},` +
+			`{"protocol":"tcp","external_port":22,"internal_port":22,"internal_ip_address":"` + ssh + `"}` + more + `]}`
+	}
+	const added = `,{"protocol":"tcp","external_port":8443,"internal_port":443,"internal_ip_address":"10.0.0.5"}`
+	for _, tc := range []struct {
+		reason, live string
+		want         map[string][]string
+	}{
+		{"as applied", live("10.0.0.5", "10.0.0.9", ""), map[string][]string{}},
+		{"exchanged", live("10.0.0.9", "10.0.0.5", ""), map[string][]string{"openstack_networking_portforwarding_v2.ssh": {"internal_ip_address"}, "openstack_networking_portforwarding_v2.web": {"internal_ip_address"}}},
+		{"an added one", live("10.0.0.5", "10.0.0.9", added),
+			map[string][]string{"openstack_networking_floatingip_v2.gate": {"port_forwardings[0].external_port", "port_forwardings[0].internal_ip_address", "port_forwardings[0].internal_port", "port_forwardings[0].protocol"}}},
+	} {
+		var v model.Value
+		if err := v.UnmarshalJSON([]byte(tc.live)); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tc.want, differing(d, "openstack/floatingip", v)); d != "" {
+			t.Errorf("%s: %s", tc.reason, d)
+		}
 	}
 }
 
