@@ -91,6 +91,7 @@ func (e *Engine) matchAndDiffOnce(ctx context.Context, s *scan) (questions []que
 		return nil, context.Cause(ctx)
 	}
 	s.view = e.view(s.due)
+	s.view.keepKinds(e.recordsBefore(s.view))
 	s.view.failed = s.failed
 	if s.firstLooks, err = e.firstLooks(s.view); err != nil {
 		e.noteSaved(s.view, err)

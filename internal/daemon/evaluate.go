@@ -60,6 +60,39 @@ func (e *Engine) view(due Due) view {
 	return v
 }
 
+// keepKinds adds the kinds of earlier readings to the scopes of declarations that keep them. records are the last
+// accepted ones.
+func (v view) keepKinds(records map[string][]model.StateRead) {
+	for i := range v.declarations {
+		d := &v.declarations[i].declaration
+		if !d.KeepsKinds {
+			continue
+		}
+		var kinds []string
+		for _, scope := range d.Scopes {
+			kinds = append(kinds, scope.Kind)
+		}
+		for _, before := range records[d.Name] {
+			kinds = append(kinds, before.Kinds...)
+		}
+		slices.Sort(kinds)
+		kinds = slices.Compact(kinds)
+		d.Scopes = make([]model.Scope, len(kinds))
+		for i, kind := range kinds {
+			d.Scopes[i].Kind = kind
+		}
+		d.States = slices.Clone(d.States)
+		for i := range d.States {
+			d.States[i].Kinds = kinds
+		}
+		for _, s := range v.sources {
+			if at := slices.IndexFunc(s.declarations, func(of model.Declaration) bool { return of.Name == d.Name }); at >= 0 {
+				s.declarations[at].Scopes = d.Scopes
+			}
+		}
+	}
+}
+
 var errNotYet = errors.New("not looked at yet")
 
 // loadedOf returns the last result of a declaration; one that was not read yet is a

@@ -246,8 +246,11 @@ type Declaration struct {
 	// Includes lists the resources that the declaration covers without a claim on each of them.
 	// They are not unmanaged.
 	Includes []Included
-	// Scopes are the scopes in which every live resource is expected to be declared.
-	Scopes []Scope
+	// Scopes are the scopes in which every live resource is expected to be declared. KeepsKinds reports whether they
+	// are the kinds of the claims: those of earlier readings count as well, because a resource that leaves a record
+	// of applied state may remain.
+	Scopes     []Scope
+	KeepsKinds bool
 	// NotGoverned lists the places into which the declaration puts objects and which are not in
 	// Scopes, sorted. Source and Declaration of the elements are empty.
 	NotGoverned []NotGoverned
@@ -326,6 +329,8 @@ type StateRead struct {
 	// Written lists the times of the last readings in which the serial differed from the reading
 	// before. They are at least a day apart.
 	Written []time.Time `json:"written,omitempty"`
+	// Kinds are the kinds of the Scopes of a declaration that keeps them, sorted.
+	Kinds []string `json:"kinds,omitempty"`
 	// Dependencies lists the data sources of the root that read resources declared elsewhere,
 	// sorted by address.
 	Dependencies []DependencyRead `json:"dependencies,omitempty"`

@@ -164,7 +164,7 @@ func fullRun(id string, at time.Time) model.Run {
 	d.Notes = []model.Note{{Address: "infra/main.tf:3", Text: "runs a program"}}
 	d.Objects = model.SampleObjects([]model.Claim{{Address: "lab_server.web", Kind: "terraform/lab_server", Name: "web-1"}})
 	d.States = []model.StateRead{{Address: "s3://bucket/key", Lineage: "3f1c", Serial: 7, Hash: "ab12", Tool: "terraform 1.11.4",
-		Version: "1.11.4", Newest: "1.12.0", PlannedBy: "1.11.4", Written: []time.Time{r.Started},
+		Version: "1.11.4", Newest: "1.12.0", PlannedBy: "1.11.4", Written: []time.Time{r.Started}, Kinds: []string{"proxmox/qemu"},
 		Dependencies: []model.DependencyRead{{Address: "data.terraform_remote_state.net", Unread: true, Read: r.Started, Changed: []string{"vpc"}, Since: r.Started}}}}
 	broken := model.DeclarationRun{Name: "infra", Type: "terraform", Err: "no such folder: name another"}
 	r.Declarations = append(r.Declarations, broken)

@@ -127,7 +127,7 @@ func (r *reading) declaration(ctx context.Context) (model.Declaration, error) {
 		return model.Declaration{}, errors.Join(r.errs...)
 	}
 	return model.Declaration{Name: r.env.Name, Undetermined: true, Governs: r.env.Governs, States: r.states, Problems: r.problems,
-		Claims: r.sorted(), Includes: r.includes, Scopes: r.scopes(r.unmanaged), Tally: &r.tally}, nil
+		Claims: r.sorted(), Includes: r.includes, Scopes: r.scopes(r.unmanaged), KeepsKinds: r.unmanaged == nil, Tally: &r.tally}, nil
 }
 
 func (r *reading) fail(address string, err error) {
