@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An assignment is a name in a text and its value: NAME=value, name: value, "name": "value",
 // --name value.
@@ -30,12 +33,35 @@ func (s *scan) assignments() {
 		}
 		s.extent(&a, s.text[i] == ':')
 		s.pair(before, &a)
-		if sure > described && a.value < a.end {
+		if sure > described && a.value < a.end && !(s.text[i] == ':' && s.isExplanation(&a, sure)) {
 			s.value(&a, sure)
 			i = max(i, a.end-1)
 		}
 		before = &a
 	}
+}
+
+// isExplanation reports whether a value is the rest of a sentence, as in "getting credentials: exec: executable
+// kubelogin not found", and not a secret.
+func (s *scan) isExplanation(a *assignment, sure certainty) bool {
+	if sure != place || a.quoted || s.text[a.value-1] != ' ' || !isInSentence(s.text, a.from) {
+		return false
+	}
+	words := strings.Fields(s.text[a.value:a.end])
+	return len(words) > 2 && !slices.ContainsFunc(words, isGenerated)
+}
+
+// isGenerated reports whether a word of a sentence is of letters and digits, like passwords and tokens.
+func isGenerated(word string) bool {
+	letters, digits := false, false
+	for i := range len(word) {
+		if !isAlnum(word[i]) {
+			return false
+		}
+		digit := word[i] >= '0' && word[i] <= '9'
+		letters, digits = letters || !digit, digits || digit
+	}
+	return letters && digits && len(word) > 3
 }
 
 // value adds the value of an assignment, without the name of an HTTP authentication scheme.

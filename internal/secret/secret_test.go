@@ -95,6 +95,8 @@ var texts = []struct{ reason, text, stays string }{
 	{"a token that was cut", "with ghp_" + planted + "… by", "… by"},
 	{"HCL", `password = "` + planted + `"` + "\nregion = \"eu\"", `region = "eu"`},
 	{"an error with its next step", "404 Not Found: no application credential: " + planted + "; check that it was not deleted", "; check that it was not deleted"},
+	{"a login in a sentence", "it was made with the credentials: user ci, " + planted, "it was made with the credentials: "},
+	{"a variable in a sentence", "run it with AWS_CREDENTIALS=" + planted + " and no more", " and no more"},
 	{"cloud-init", "#cloud-config\nchpasswd: {expire: false}\npassword: " + planted + "\nssh_pwauth: true\n", "ssh_pwauth: true"},
 }
 
@@ -125,6 +127,9 @@ var plain = []string{
 	"Basic authentication is on", "the bearer of this", "$(DB_PASSWORD)", "postgres://u:$(DB_PASSWORD)@db/x", "/var/run/secrets/token",
 	"system:serviceaccount:kube-system:token-cleaner", "arn:aws:secretsmanager:eu-central-1:1:secret:db", "secrets", "get,list,watch",
 	"mysql -u root -e 'select 1'", "ps -p 1", "kubectl -n x get secret", "mkdir -p /data", "cp -a a b",
+	"getting credentials: exec: executable kubelogin not found",
+	"find AWS credentials: open /etc/driftd/aws1: no such file or directory; set region, profile",
+	"find AWS credentials: context deadline exceeded", "operation error S3: ListBuckets, find AWS credentials: failed to refresh cached credentials, no EC2 IMDS role found",
 	"lacks VM.Audit on /vms: pveum acl modify /vms --users driftd@pve --tokens 'driftd@pve!ro' --roles PVEAuditor",
 }
 
