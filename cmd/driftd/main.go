@@ -21,6 +21,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "driftd:", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends a program that does not stop
 	code := cli.Run(ctx, cli.Build{Version: version, Commit: commit, Date: date}, os.Args[1:],
 		cli.Streams{Out: os.Stdout, Err: os.Stderr})
 	stop()

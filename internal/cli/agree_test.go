@@ -116,7 +116,7 @@ func TestAllAgreeOnCompleteness(t *testing.T) {
 				"the metric":          strings.Contains(scraped(t, run, tt.open, now), "\ndriftd_complete 1\n"),
 			}
 			var status bytes.Buffer
-			if err := writeStatus(&status, &server.Status{LastRun: &run}, now); err != nil {
+			if err := writeStatus(&status, &server.Status{LastRun: &run}, now, ""); err != nil {
 				t.Fatal(err)
 			}
 			says["status"] = !strings.Contains(status.String(), "not checked")

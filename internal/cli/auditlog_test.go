@@ -155,7 +155,7 @@ func TestStatusOfTheAuditLog(t *testing.T) {
 		"audit log   the head is gone":                                       {Audit: &server.AuditState{Error: "the head is gone"}},
 	} {
 		var out strings.Builder
-		if err := writeStatus(&out, &s, at.Add(2*time.Hour)); err != nil {
+		if err := writeStatus(&out, &s, at.Add(2*time.Hour), ""); err != nil {
 			t.Fatal(err)
 		}
 		if words := strings.Join(strings.Fields(want), " "); !strings.Contains(strings.Join(strings.Fields(out.String()), " "), words) {

@@ -30,6 +30,9 @@ func sortPaths(ctx context.Context, paths []string) (declaredPaths, error) {
 	var sorted declaredPaths
 	taken := map[string]int{}
 	for _, path := range paths {
+		if path == "" {
+			return sorted, errors.New("a path is empty: check the variable that it comes from, or give . for the working folder")
+		}
 		absolute, err := filepath.Abs(path)
 		if err != nil {
 			return sorted, fmt.Errorf("find path: %w", err)

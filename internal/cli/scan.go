@@ -17,6 +17,8 @@ import (
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
@@ -111,7 +113,7 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 		return errors.New("--live, --context, --kubeconfig and --namespace are for manifests, and every path is a Terraform root")
 	}
 	for _, found := range sorted.found {
-		fmt.Fprintln(c.streams.Err, "driftd: found "+visible(found))
+		fmt.Fprintln(c.streams.Err, "driftd: found "+phrase.Visible(found))
 	}
 	cfg.Declarations = sorted.roots
 	var opened []daemon.Declaration
@@ -259,7 +261,7 @@ func (c *command) printReport(r model.Report, o report.Options) error {
 }
 
 func (c *command) reportOptions() report.Options {
-	o := report.Options{Now: time.Now()}
+	o := report.Options{Now: time.Now(), Flags: remedy.Quote(c.placeFlags()...)}
 	if c.checkout != nil {
 		o.Files = c.checkout.file
 	}

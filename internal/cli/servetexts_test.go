@@ -31,7 +31,7 @@ func TestWriteStatus(t *testing.T) {
 			Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/Secret", ID: long}}, Until: now}})
 	}
 	var out bytes.Buffer
-	if err := writeStatus(&out, &s, now); err != nil {
+	if err := writeStatus(&out, &s, now, ""); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

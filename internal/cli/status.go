@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/phrase"
+	"github.com/driftd/driftd/internal/remedy"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -45,7 +46,7 @@ code is 0 if the status can be read; scan and report have exit codes for drift.`
 func (c *command) printStatus(s *server.Status) error {
 	switch c.output {
 	case "table":
-		return writeStatus(c.streams.Out, s, time.Now())
+		return writeStatus(c.streams.Out, s, time.Now(), remedy.Quote(c.placeFlags()...))
 	case "json":
 		encoder := json.NewEncoder(c.streams.Out)
 		encoder.SetEscapeHTML(false)
@@ -59,10 +60,14 @@ func (c *command) printStatus(s *server.Status) error {
 type sheet struct {
 	out *tabwriter.Writer
 	now time.Time
+	// flags are added to the commands, so that they read the same state.
+	flags string
 }
 
-func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
-	t := sheet{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now}
+func (t *sheet) command(text string) string { return strings.TrimSpace(text + " " + t.flags) }
+
+func writeStatus(w io.Writer, s *server.Status, now time.Time, flags string) error {
+	t := sheet{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now, flags}
 	t.head(s)
 	if run := s.LastRun; run != nil {
 		t.table("SOURCE", []string{"TYPE", "RESOURCES", "READ", "STATE"}, len(run.Sources), func(i int) []string { return t.source(&run.Sources[i]) })
@@ -138,8 +143,8 @@ func (t *sheet) head(s *server.Status) {
 	}
 	t.audit(s.Audit, s.Daemon)
 	if a := s.Actions; a != nil {
-		t.row("actions", fmt.Sprintf("%d open; %s held; %s stopped; %s in force; see driftd actions",
-			a.Open, phrase.Count(a.Held, "finding"), phrase.Count(a.Stopped, "rule"), phrase.Count(a.Frozen, "freeze")))
+		t.row("actions", fmt.Sprintf("%d open; %s held; %s stopped; %s in force; see %s",
+			a.Open, phrase.Count(a.Held, "finding"), phrase.Count(a.Stopped, "rule"), phrase.Count(a.Frozen, "freeze"), t.command("driftd actions")))
 	}
 	t.row("store", fmt.Sprintf("%.1f MiB", float64(s.StoreBytes)/(1<<20)))
 	if s.LastRun == nil {
@@ -148,14 +153,14 @@ func (t *sheet) head(s *server.Status) {
 	}
 	t.row("last scan", t.when(s.LastRun.Finished))
 	if !s.LastRun.Complete {
-		t.row("not checked", s.LastRun.NotChecked.String()+"; driftd report lists them")
+		t.row("not checked", s.LastRun.NotChecked.String()+"; "+t.command("driftd report")+" lists them")
 	}
 	if o := s.Open; o != nil {
 		t.row("open", fmt.Sprintf("%d drifted, %d unchecked, %d accepted, %d hidden; %d of %d in sync",
 			o.Findings, o.Unchecked, o.Accepted, o.Hidden, o.InSync, o.Resources))
 	}
 	if n := s.LastRun.Summary.Exempt; n > 0 {
-		t.row("exempt", phrase.Count(n, "field")+": see driftd findings --exempt")
+		t.row("exempt", phrase.Count(n, "field")+": see "+t.command("driftd findings --exempt"))
 	}
 }
 

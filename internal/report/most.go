@@ -47,15 +47,15 @@ func sharesOf(groups []group) []share {
 }
 
 // rest writes one line for each severity and verdict of findings that are not shown, with the
-// command that lists them.
-func (t *table) rest(groups []group, command func(model.Severity, model.Verdict) string) {
+// command that lists them. whole is the command that shows all.
+func (t *table) rest(groups []group, whole string, command func(model.Severity, model.Verdict) string) {
 	shares, n, widest := sharesOf(groups), 0, 0
 	texts := make([]string, len(shares))
 	for i, s := range shares {
 		texts[i] = phrase.Number(s.n) + " " + string(s.severity) + " " + phrase.Visible(string(s.verdict))
 		n, widest = n+s.n, max(widest, phrase.Columns(texts[i]))
 	}
-	t.section("And "+phrase.Count(n, "more finding")+" (driftd report --all)", n)
+	t.section("And "+phrase.Count(n, "more finding")+" ("+whole+")", n)
 	for i, s := range shares {
 		t.line("  ", pad(texts[i], widest), "  ", t.paint(dim, command(s.severity, s.verdict)))
 	}

@@ -19,7 +19,12 @@ type outline struct {
 	open, resolved, unseen []*model.Finding
 	// groups are the open findings, grouped by cause.
 	groups []group
+	// flags are Options.Flags of a table.
+	flags string
 }
+
+// command returns a command of driftd with the flags.
+func (o *outline) command(text string) string { return strings.TrimSpace(text + " " + o.flags) }
 
 func newOutline(r *model.Report, c phrase.Clock) *outline {
 	out := &outline{report: r, clock: c}
@@ -141,7 +146,7 @@ func (o *outline) listed() string {
 	case text == "":
 		return ""
 	case len(o.unseen) == 0 && len(o.gaps()) == 0:
-		return text + " (driftd report lists them)"
+		return text + " (" + o.command("driftd report") + " lists them)"
 	default:
 		return text + " (listed below)"
 	}

@@ -33,6 +33,8 @@ type Options struct {
 	// means no limit. List returns the command that lists the others with a severity and a verdict.
 	Most int
 	List func(model.Severity, model.Verdict) string
+	// Flags are added to the commands in a table, so that they read the same state: "--config=driftd.yaml".
+	Flags string
 	// Files returns the path of a file of a declaration, relative to the top of the repository that the
 	// formats github, gitlab, sarif and comment refer to. ok is false for a file outside of the repository.
 	// Files is nil if there is no such repository.

@@ -55,6 +55,7 @@ func (t *table) prose(st style, indent string, p phrase.Phrase) {
 
 func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 	out, t := newOutline(r, newClock(o)), newTable(w, o)
+	out.flags = o.Flags
 	for i := range r.Findings {
 		t.verdicts = max(t.verdicts, len(r.Findings[i].VerdictText()))
 	}
@@ -70,7 +71,7 @@ func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 	if err := t.blocks(out, shown); err != nil {
 		return err
 	}
-	t.rest(rest, o.List)
+	t.rest(rest, out.command("driftd report --all"), o.List)
 	t.section("Resolved", len(out.resolved))
 	if err := t.blocks(out, groupsOf(out.resolved)); err != nil {
 		return err

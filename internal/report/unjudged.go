@@ -17,7 +17,7 @@ func (o *outline) notJudged() []phrase.Phrase {
 		phrases[i] = notJudgedPhrase(&all[i])
 	}
 	if last := len(all) - 1; last >= 0 {
-		phrases[last] = phrases[last].Words("; driftd findings --not-judged lists all")
+		phrases[last] = phrases[last].Words("; " + o.command("driftd findings --not-judged") + " lists all")
 	}
 	return phrases
 }
