@@ -113,7 +113,10 @@ func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}
 	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session, lastAccount: &c.account}
-	if err = sc.readAll(ctx); err != nil || collectors.Void(ctx, sc.anyRead()) {
+	if err = sc.readAll(ctx); err == nil {
+		err = sc.unreached()
+	}
+	if err != nil || collectors.Void(ctx, sc.anyRead()) {
 		session.close()
 		return nil, c.config.fail(ctx, session.address(), err)
 	}

@@ -33,15 +33,15 @@ func (a *answer) asError(err error, hide func(string) string) error {
 	return &awsapi.SettingError{Err: fmt.Errorf("find AWS credentials: %w", err)}
 }
 
-// codeHints returns the next steps for codes of S3 errors.
-func codeHints() []struct {
+// A codeHint is the next step after errors with some codes.
+type codeHint struct {
 	codes []string
 	hint  string
-} {
-	return []struct {
-		codes []string
-		hint  string
-	}{
+}
+
+// codeHints returns the next steps for codes of S3 errors. The first two are about the credentials.
+func codeHints() []codeHint {
+	return []codeHint{
 		{[]string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}, "the credentials have expired: renew them, or let driftd use a role or a profile that renews itself"},
 		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity", "InvalidClientTokenId", "UnrecognizedClientException", "AuthFailure"}, "the credentials are refused: check profile and credentials_file; an opt-in region accepts no session token of the global endpoint"},
 		{[]string{"RequestTimeTooSkewed", "RequestExpired"}, "set this machine's clock"},
@@ -49,6 +49,11 @@ func codeHints() []struct {
 		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket is in another region: set region, or configure another source for it"},
 		{[]string{"AllAccessDisabled", "NotSignedUp", "OptInRequired", "InvalidPayer"}, "see the state of the account"},
 	}
+}
+
+// refusesCredentials reports whether the server did not accept the credentials.
+func refusesCredentials(err error) bool {
+	return slices.ContainsFunc(codeHints()[:2], func(h codeHint) bool { return slices.Contains(h.codes, awsapi.CodeOf(err)) })
 }
 
 // hint returns the next step after an error, or "".

@@ -68,6 +68,9 @@ type bucket struct {
 	deleted bool
 	// gaps are the parts of the bucket that were not read, by kind.
 	gaps map[string]gap
+	// failed is the first error of a request. answered reports whether the server answered one about the bucket.
+	failed   error
+	answered bool
 }
 
 // A gap is the reason why a kind was not read. skipped reports whether that is expected.
@@ -101,6 +104,15 @@ func (sc *scan) read(ctx context.Context) error {
 // anyRead reports whether any part of any bucket was read.
 func (sc *scan) anyRead() bool {
 	return sc.estate != nil && sc.estate.answered || slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return len(b.Parts) > 0 })
+}
+
+// unreached returns the error of buckets that are configured by name if the server answered no request about any of
+// them, or refuses the credentials.
+func (sc *scan) unreached() error {
+	if sc.anyRead() || len(sc.buckets) == 0 || slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return b.answered || b.failed == nil }) {
+		return nil
+	}
+	return sc.buckets[0].failed
 }
 
 // list returns the buckets to read, sorted by name, without duplicates.
@@ -191,8 +203,18 @@ func (b *bucket) get(ctx context.Context, s *session, send getter) (a answer, er
 
 func isNoSuchBucket(err error) bool { return awsapi.CodeOf(err) == "NoSuchBucket" }
 
+// isAnswer reports whether a request with this error had an answer about its bucket.
+func isAnswer(err error) bool {
+	status := awsapi.StatusOf(err)
+	return err == nil || status > 0 && status < http.StatusInternalServerError && !refusesCredentials(err)
+}
+
 // record stores the value of a part, or the reason why it was not read.
 func (b *bucket) record(k *normalize.Kind, value model.Value, err error) {
+	b.answered = b.answered || isAnswer(err)
+	if b.failed == nil {
+		b.failed = err
+	}
 	switch code := awsapi.CodeOf(err); {
 	case err == nil:
 		b.Parts[k.Name] = value

@@ -359,19 +359,26 @@ func TestFails(t *testing.T) {
 		"closed port": {"a closed port", func(c *Config) { c.Endpoint = "http://127.0.0.1:1" }, http.StatusOK, "", "nothing listens there"},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				if test.code != "" {
-					writeError(w, test.status, test.code)
-					return
+		for _, buckets := range [][]string{nil, {"data", "logs"}} {
+			t.Run(fmt.Sprint(name, buckets), func(t *testing.T) {
+				t.Parallel()
+				_, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					if test.code != "" {
+						writeError(w, test.status, test.code)
+						return
+					}
+					fmt.Fprint(w, "<html>log in</html>")
+				}), func(c *Config) {
+					c.Buckets = buckets
+					if test.change != nil {
+						test.change(c)
+					}
+				})
+				if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("%s: %v, want %q", test.reason, err, test.want)
 				}
-				fmt.Fprint(w, "<html>log in</html>")
-			}), test.change)
-			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("%s: %v, want %q", test.reason, err, test.want)
-			}
-		})
+			})
+		}
 	}
 }
 
