@@ -56,7 +56,7 @@ func (c *inventory) CollectObjects(ctx context.Context, names []model.ObjectName
 		return model.Snapshot{}, sc.failObjects(ctx, err)
 	}
 	sc.revokeFullVisibility()
-	if err := o.checkAbsent(); err != nil {
+	if err := o.checkAbsent(ctx); err != nil {
 		return model.Snapshot{}, err
 	}
 	if c.config.logged() {
@@ -260,12 +260,17 @@ func (o *objects) recordFailure(k *normalize.Kind, err error) error {
 }
 
 // checkAbsent returns an error if an object of the last snapshot is gone and the token may only
-// not see it.
-func (o *objects) checkAbsent() error {
+// not see it, according to its permissions before or after the objects were read.
+func (o *objects) checkAbsent(ctx context.Context) error {
+	again := false
 	for ref, present := range o.read {
 		k := o.groups.Kind(ref.Kind)
 		if present || find(o.last.Resources, ref) == nil {
 			continue
+		}
+		if !again {
+			again = true
+			o.visibility = o.visibility.intersect(o.readVisibility(ctx))
 		}
 		if reason := o.visibility.restriction(k.Model); reason != "" {
 			return &collectors.WholeError{Reason: k.Name + " " + ref.ID + " is not in the answer, and may be hidden: " + reason}

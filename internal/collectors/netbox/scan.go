@@ -62,8 +62,8 @@ type gap struct {
 }
 
 // read reads the permissions of the token, and then all lists and, concurrently, the changelog.
-// After the lists, it reads the new entries of the changelog, so that the authors of changes during
-// the scan are included.
+// After the lists, it reads the permissions again, and the new entries of the changelog, so that the
+// authors of changes during the scan are included.
 func (sc *scan) read(ctx context.Context) {
 	sc.first = sc.newestChange(ctx)
 	sc.visibility = sc.readVisibility(ctx)
@@ -75,6 +75,9 @@ func (sc *scan) read(ctx context.Context) {
 	}
 	collectors.Parallel(sc.config.Concurrency, len(sc.kinds), func(i int) { sc.readKind(ctx, sc.kinds[i]) })
 	background.Wait()
+	if ctx.Err() == nil {
+		sc.visibility = sc.visibility.intersect(sc.readVisibility(ctx))
+	}
 	sc.revokeFullVisibility()
 	if !sc.probeOnly && sc.config.logged() {
 		sc.changes = sc.log.read(ctx, sc, failed)

@@ -1,6 +1,7 @@
 package netbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -42,6 +43,26 @@ func (s visibility) restriction(name string) string {
 		return "the constraints of the token's permissions hide a part of it: " + grant(name)
 	}
 	return "no permission of the token covers all of it: " + grant(name)
+}
+
+// intersect returns what is visible in both. The permissions of a token can change while lists are read.
+func (s visibility) intersect(other visibility) visibility {
+	switch {
+	case other.all:
+		return s
+	case s.all:
+		other.identity = s.identity
+		return other
+	case s.unknown != "" || other.unknown != "":
+		return visibility{identity: s.identity, unknown: cmp.Or(s.unknown, other.unknown)}
+	}
+	both := visibility{identity: s.identity, full: map[string]bool{}, partial: map[string]bool{}}
+	for _, models := range []map[string]bool{s.full, s.partial, other.full, other.partial} {
+		for name := range models {
+			both.full[name], both.partial[name] = s.full[name] && other.full[name], true
+		}
+	}
+	return both
 }
 
 // A permission is an object permission of NetBox, reduced to the action "view".

@@ -210,3 +210,31 @@ func TestProbe(t *testing.T) {
 		t.Error("Probe() of something else gives an answer")
 	}
 }
+
+// TestPermissionsThatShrink has permissions that hide objects when the first list was read: the lists do not prove that an
+// object is absent.
+func TestPermissionsThatShrink(t *testing.T) {
+	t.Parallel()
+	whole := []string{"users.objectpermission", "extras.customfield", "core.objectchange", "virtualization.virtualmachine", "ipam.ipaddress"}
+	grant := func(constraints netboxtest.Row) netboxtest.List {
+		return netboxtest.List{Rows: []netboxtest.Row{netboxtest.Permission(1, 8, nil, whole[:4]...), netboxtest.Permission(2, 8, constraints, whole[4])}}
+	}
+	for _, shrinks := range []bool{false, true} {
+		e := netboxtest.Small()
+		e.Lists["users/permissions"] = grant(nil)
+		server := newServer(e)
+		if shrinks {
+			server.EditAfter("extras/custom-fields", 1, func(e *netboxtest.Estate) {
+				e.Lists["users/permissions"] = grant(netboxtest.Row{"tenant__slug": "payments"})
+				e.Hidden = func(path string, row netboxtest.Row) bool { return path == "ipam/ip-addresses" && row["id"] == 5 }
+			})
+		}
+		s := collect(t, server)
+		if covered, reason := s.Covers("netbox/ipam.ipaddress", ""); covered == shrinks {
+			t.Errorf("permissions shrink: %v, and the addresses are covered: %v (%s)", shrinks, covered, reason)
+		}
+		if covered, reason := s.Covers("netbox/virtualization.virtualmachine", ""); !covered {
+			t.Errorf("permissions shrink: %v, and the virtual machines are not covered: %s", shrinks, reason)
+		}
+	}
+}
