@@ -200,8 +200,8 @@ func more(n int) string {
 // rootDeclaration plans as terraform on the command line would: with the user's environment,
 // home and selected workspace.
 func rootDeclaration(name, path string) config.Declaration {
-	settings := map[string]any{"dir": path, "pass_env": []string{"*"}, "box": false, "workspace": os.Getenv("TF_WORKSPACE")}
-	for setting, variable := range map[string]string{"home": "HOME", "cli_config_file": "TF_CLI_CONFIG_FILE"} {
+	settings := map[string]any{"dir": path, "pass_env": []string{"*"}, "box": false}
+	for setting, variable := range map[string]string{"home": "HOME", "cli_config_file": "TF_CLI_CONFIG_FILE", "workspace": "TF_WORKSPACE"} {
 		if value := os.Getenv(variable); value != "" {
 			settings[setting] = value
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
-	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 )
 
@@ -64,8 +63,8 @@ type Run struct {
 	// that is installed and suits the root: tofu comes before terraform if the root has .tofu files, or a lock file that
 	// OpenTofu wrote.
 	Binary string `mapstructure:"binary"`
-	// Workspace is the workspace to plan in, or whose state is read. "" means the one that is selected in the folder,
-	// which counts for dir only: a file in a repository does not choose the state.
+	// Workspace is the workspace to plan in, or whose state is read. The default is the one that is selected in dir, or
+	// "default". A selection in a repository does not count.
 	Workspace string `mapstructure:"workspace"`
 	// VarFiles are files that set variables. Their paths are inside the root, or absolute.
 	VarFiles []string `mapstructure:"var_files"`
@@ -129,7 +128,7 @@ type Allow struct {
 // Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
-		Backend: backend.Defaults(), Run: Run{Workspace: plan.DefaultWorkspace, Timeout: 10 * time.Minute, Box: true, ComparePlans: true}}
+		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute, Box: true, ComparePlans: true}}
 }
 
 // engine returns the configured engine, or the default one.

@@ -52,7 +52,7 @@ func TestPullClaims(t *testing.T) {
 	}
 }
 
-// TestSelectedWorkspace checks that the workspace that is selected in a folder counts only if it is asked for,
+// TestSelectedWorkspace checks that the workspace that is selected in a folder counts unless another one is set,
 // and never that of a file in a repository.
 func TestSelectedWorkspace(t *testing.T) {
 	t.Parallel()
@@ -70,11 +70,10 @@ func TestSelectedWorkspace(t *testing.T) {
 		change func(*terraform.Config)
 		want   string
 	}{
-		"folder":                 {func(c *terraform.Config) { c.Dir = root }, "default"},
-		"folder, as selected":    {func(c *terraform.Config) { c.Dir, c.Run.Workspace = root, "" }, "dev"},
-		"folder, as set":         {func(c *terraform.Config) { c.Dir, c.Run.Workspace = root, "prod" }, "prod"},
-		"repository":             {func(c *terraform.Config) { c.Git = root }, "default"},
-		"repository, unselected": {func(c *terraform.Config) { c.Git, c.Run.Workspace = root, "" }, "default"},
+		"folder":             {func(c *terraform.Config) { c.Dir = root }, "dev"},
+		"folder, as set":     {func(c *terraform.Config) { c.Dir, c.Run.Workspace = root, "prod" }, "prod"},
+		"repository":         {func(c *terraform.Config) { c.Git = root }, "default"},
+		"repository, as set": {func(c *terraform.Config) { c.Git, c.Run.Workspace = root, "prod" }, "prod"},
 	} {
 		got, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) {
 			c.Engine, c.Run.Binary = terraform.State, program
