@@ -47,21 +47,15 @@ func (s *scan) isExplanation(a *assignment, sure certainty) bool {
 	if sure != place || a.quoted || s.text[a.value-1] != ' ' || !isInSentence(s.text, a.from) {
 		return false
 	}
-	words := strings.Fields(s.text[a.value:a.end])
-	return len(words) > 2 && !slices.ContainsFunc(words, isGenerated)
+	text := s.text[a.value:a.end]
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r > 'z' || !isAlnum(byte(r)) })
+	return len(strings.Fields(text)) > 2 && !slices.ContainsFunc(parts, isGenerated)
 }
 
-// isGenerated reports whether a word of a sentence is of letters and digits, like passwords and tokens.
-func isGenerated(word string) bool {
-	letters, digits := false, false
-	for i := range len(word) {
-		if !isAlnum(word[i]) {
-			return false
-		}
-		digit := word[i] >= '0' && word[i] <= '9'
-		letters, digits = letters || !digit, digits || digit
-	}
-	return letters && digits && len(word) > 3
+// isGenerated reports whether a part of a word has letters and digits, and the length of a short password.
+func isGenerated(part string) bool {
+	const digits = "0123456789"
+	return len(part) > 6 && strings.ContainsAny(part, digits) && strings.Trim(part, digits) != ""
 }
 
 // value adds the value of an assignment, without the name of an HTTP authentication scheme.

@@ -96,6 +96,7 @@ var texts = []struct{ reason, text, stays string }{
 	{"HCL", `password = "` + planted + `"` + "\nregion = \"eu\"", `region = "eu"`},
 	{"an error with its next step", "404 Not Found: no application credential: " + planted + "; check that it was not deleted", "; check that it was not deleted"},
 	{"a login in a sentence", "it was made with the credentials: user ci, " + planted, "it was made with the credentials: "},
+	{"a login in a sentence, with a comma", "it was made with the credentials: user ci:" + planted + ", for now", "it was made with the credentials: "},
 	{"a variable in a sentence", "run it with AWS_CREDENTIALS=" + planted + " and no more", " and no more"},
 	{"cloud-init", "#cloud-config\nchpasswd: {expire: false}\npassword: " + planted + "\nssh_pwauth: true\n", "ssh_pwauth: true"},
 }

@@ -109,7 +109,7 @@ func (sc *scan) anyRead() bool {
 // unreached returns the error of buckets that are configured by name if the server answered no request about any of
 // them, or refuses the credentials.
 func (sc *scan) unreached() error {
-	if sc.anyRead() || len(sc.buckets) == 0 || slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return b.answered || b.failed == nil }) {
+	if sc.config.Buckets == nil || sc.anyRead() || len(sc.buckets) == 0 || slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return b.answered || b.failed == nil }) {
 		return nil
 	}
 	return sc.buckets[0].failed
