@@ -98,19 +98,15 @@ func (r *Reconciler) checkCovered(s *Situation, rule *Rule, q *planning) (unseen
 	if s.Rule == nil || s.Rule.Name != rule.Name {
 		return false, &Refusal{"off", fmt.Sprintf("rule %q does not apply to it", rule.Name)}
 	}
-	for _, g := range guards() {
-		if !slices.Contains(each(), g.name) {
-			continue
-		}
-		if why := g.why(s); why != "" {
-			return false, &Refusal{g.name, why}
-		}
+	if refusal := checkSome(s, func(g *guard) bool { return slices.Contains(each(), g.name) }); refusal != nil {
+		return false, refusal
 	}
 	return r.checkAgreed(s.Finding, q.automatic)
 }
 
 // again reads the sources of a finding, and of those that the same plan puts back, again, and compares the findings with
-// what they are then.
+// what they are then. It refuses if a person froze the actions or decided about a finding since the action was armed: a
+// second plan may take minutes.
 func (r *Reconciler) again(ctx context.Context, f *model.Finding, also []Covered) error {
 	all := append([]Covered{{f.ID, f.Basis, f.Key}}, also...)
 	read := map[string]bool{}
@@ -127,9 +123,19 @@ func (r *Reconciler) again(ctx context.Context, f *model.Finding, also []Covered
 	if err != nil {
 		return err
 	}
+	standing, err := r.Store.Standing()
+	if err != nil {
+		return err
+	}
 	for _, f := range now {
 		if why := r.LastReads.Evidence(f).Unread; why != "" {
 			return &Refusal{"coverage", why}
+		}
+		stops := func(g *guard) bool {
+			return slices.Contains([]string{"off", "quarantine", "frozen", "decided"}, g.name)
+		}
+		if refusal := checkSome(r.situation(f, &standing, ""), stops); refusal != nil {
+			return refusal
 		}
 	}
 	return nil

@@ -22,6 +22,7 @@ type applier struct {
 }
 
 func (a *applier) Plan(_ context.Context, s reconcile.Subject) (reconcile.Change, error) {
+	s.Covers("size") // as an actuator asks before it plans
 	p := reconcile.Plan{Addresses: []string{"a"}, Content: a.content, Endpoint: "root", Changes: []reconcile.FieldChange{{Path: "size"}}}
 	for _, f := range s.Others {
 		p.Also = append(p.Also, reconcile.Covered{Finding: f.ID, Basis: f.Basis, Subject: f.Key})

@@ -111,21 +111,22 @@ func (r *Reconciler) planAgain(ctx context.Context, a *Action) (Change, error) {
 	if why := r.LastReads.Evidence(r.seen(f, Find(r.Rules, f))).Unread; why != "" {
 		return nil, &Refusal{"coverage", why}
 	}
-	if r.For(f, Find(r.Rules, f)) == nil {
-		return nil, &Refusal{"off", fmt.Sprintf("neither source %s nor declaration %s has a writer in reconcile.writers", f.Source, f.Declaration)}
-	}
 	return r.plan(ctx, f, &planning{a.By, a.isAutomatic() && len((&approvers{identities: r.Identities}).valid(a, f)) == 0, a})
 }
 
-// finding returns the open finding of an action.
+// finding returns the open finding of an action. The error is a *Refusal if it is not as it was.
 func (r *Reconciler) finding(a *Action) (*model.Finding, error) {
 	findings, err := r.Store.OpenFindings()
 	if err != nil {
 		return nil, err
 	}
 	for i := range findings {
-		if findings[i].ID == a.Finding {
-			return &findings[i], nil
+		if f := &findings[i]; f.ID != a.Finding {
+			continue
+		} else if f.Basis != a.Basis || f.Verdict != a.Verdict {
+			return nil, &Refusal{"still-so", "the finding changed since: look again"}
+		} else {
+			return f, nil
 		}
 	}
 	return nil, &Refusal{"still-so", "the finding is resolved"}

@@ -126,8 +126,9 @@ func (m *memory) AddControl(c reconcile.Control) error {
 type reads struct {
 	evidence reconcile.Evidence
 	refresh  func()
-	// rereadErr is the error of Reread.
+	// rereadErr is the error of Reread, which calls reread, if set.
 	rereadErr error
+	reread    func()
 	// agreement is "" for Agreed.
 	agreement reconcile.Agreement
 	// random are the IDs of findings whose declarations are nondeterministic.
@@ -143,7 +144,12 @@ func (r *reads) Evidence(f *model.Finding) reconcile.Evidence {
 }
 
 // Reread implements reconcile.LastReads.
-func (r *reads) Reread(context.Context, string) error { return r.rereadErr }
+func (r *reads) Reread(context.Context, string) error {
+	if r.reread != nil {
+		r.reread()
+	}
+	return r.rereadErr
+}
 
 func (r *reads) Refresh(context.Context, *model.Finding) error {
 	if r.refresh != nil {

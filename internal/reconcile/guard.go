@@ -80,29 +80,32 @@ type guard struct {
 	name string
 	// why returns why it refuses; "" if it does not.
 	why func(*Situation) string
+	// passes reports whether a refusal ends with time, with the next read or by a person, while the finding,
+	// the rule and the plan stay as they are.
+	passes bool
 }
 
 // guards returns all guards in the order in which they are evaluated. Those of the actuator
 // (kind, declarer, still so, rehearsal) come after them: they need the live system.
 func guards() []guard {
 	return []guard{
-		{"off", off},
-		{"quarantine", quarantine},
-		{"frozen", frozen},
-		{"verdict", verdict},
-		{"decided", decided},
-		{"coverage", coverage},
-		{"declaration", declaration},
-		{"nondeterministic", func(s *Situation) string { return s.Nondeterministic }},
-		{"age", age},
-		{"open", open},
-		{"breaker", breaker},
-		{fightGuard, fight},
-		{"flapping", flapping},
-		{"canary", canary},
-		{"blast", blast},
-		{"person", person},
-		{"still-so", stillSo},
+		{"off", off, false},
+		{"quarantine", quarantine, true},
+		{"frozen", frozen, true},
+		{"verdict", verdict, false},
+		{"decided", decided, false},
+		{"coverage", coverage, true},
+		{"declaration", declaration, false},
+		{"nondeterministic", func(s *Situation) string { return s.Nondeterministic }, false},
+		{"age", age, true},
+		{"open", open, true},
+		{"breaker", breaker, true},
+		{fightGuard, fight, false},
+		{"flapping", flapping, false},
+		{"canary", canary, true},
+		{"blast", blast, true},
+		{"person", person, false},
+		{"still-so", stillSo, false},
 	}
 }
 
@@ -111,19 +114,14 @@ func guards() []guard {
 
 // Check evaluates the guards and returns the first refusal, or nil if no guard refuses.
 func Check(s *Situation) *Refusal {
-	for _, g := range guards() {
-		if why := g.why(s); why != "" {
-			return &Refusal{g.name, why}
-		}
-	}
-	return nil
+	return checkSome(s, func(*guard) bool { return true })
 }
 
-// passing returns the refusal of a guard that passes with time, or with a person, for every action; nil if none
+// checkSome evaluates those guards that the filter selects, and returns the first refusal, or nil if none of them
 // refuses.
-func passing(s *Situation) *Refusal {
+func checkSome(s *Situation, selects func(*guard) bool) *Refusal {
 	for _, g := range guards() {
-		if g.name != "quarantine" && g.name != "frozen" {
+		if !selects(&g) {
 			continue
 		}
 		if why := g.why(s); why != "" {
@@ -131,6 +129,12 @@ func passing(s *Situation) *Refusal {
 		}
 	}
 	return nil
+}
+
+// passes reports whether a refusal of the named guard ends by itself or by a person, so that another action for
+// the same finding may be possible later.
+func passes(name string) bool {
+	return slices.ContainsFunc(guards(), func(g guard) bool { return g.name == name && g.passes })
 }
 
 // A Judgement is the result of one guard.

@@ -93,14 +93,15 @@ func worstFirst(findings []model.Finding) []*model.Finding {
 // tried reports whether the last action for a finding, as it is now, is open or ended otherwise than by
 // convergence. Then driftd proposes no other one by itself, unless a person resumed the rule since the action ended
 // without a decision about it. Those of the mode approve that were superseded do not count: the finding is as it was, and a
-// person sees what would be done now. A decision about an earlier one does.
+// person sees what would be done now. Those that a passing guard refused do not count either. A decision about an
+// earlier one does.
 func tried(s *Standing, f *model.Finding) bool {
 	for i := range slices.Backward(s.History) {
 		a := &s.History[i]
 		if (a.Finding != f.ID || a.Basis != f.Basis) && !slices.ContainsFunc(a.Plan.Also, func(c Covered) bool { return c.Finding == f.ID && c.Basis == f.Basis }) {
 			continue
 		}
-		if a.State == Superseded && a.Mode == Approve {
+		if a.State == Superseded && a.Mode == Approve || a.State == Refused && passes(a.Guard) {
 			continue
 		}
 		undecided := a.State == Failed || a.State == NotConverged || a.State == Refused

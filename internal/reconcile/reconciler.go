@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -172,10 +174,22 @@ type planning struct {
 	action *Action
 }
 
-// plan plans and rehearses the change for a finding.
-func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (Change, error) {
+// plan plans and rehearses the change for a finding. A panic is an error: an action that waits is planned again after each
+// start.
+func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (change Change, err error) {
+	if panicked := panics.Try(func() { change, err = r.tryPlan(ctx, f, q) }); panicked != nil {
+		r.Log.Error("panic while an action was planned", "finding", f.ID, "stack", string(panicked.Stack))
+		return nil, errors.New("driftd panicked while it planned the action, which is a bug in driftd: report it with the stack in its log")
+	}
+	return change, err
+}
+
+func (r *Reconciler) tryPlan(ctx context.Context, f *model.Finding, q *planning) (Change, error) {
 	rule := Find(r.Rules, f)
 	actuator := r.For(f, rule)
+	if why := off(&Situation{Finding: f, Rule: rule, Writer: actuator != nil}); why != "" {
+		return nil, &Refusal{"off", why}
+	}
 	f = r.seen(f, rule)
 	if deleter, ok := actuator.(Deleter); isDeleted(f) && (!ok || !deleter.Deletes(f.Kind)) {
 		return nil, &Refusal{"kind", "driftd does not delete resources of kind " + f.Kind}
@@ -328,10 +342,6 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 		if f == nil || f.Basis != a.Basis {
 			return &Refusal{"still-so", "the finding changed since: look again"}
 		}
-		// A refusal that is over later ends no proposal.
-		if refusal := passing(r.situation(f, standing, a.By)); refusal != nil {
-			return refusal
-		}
 		p := Approval{By: q.By, Identities: r.marks(q.By), Via: q.Via, At: now, Digest: q.Digest, Reason: q.Reason}
 		judge := approvers{r.Identities, others}
 		if why := judge.mayNotApprove(a, f, &p); why != "" {
@@ -342,6 +352,12 @@ func (r *Reconciler) Approve(ctx context.Context, id string, q Request) (Action,
 			return &Refusal{"still-so", fmt.Sprintf("rule %q changed since: look again", a.Rule)}
 		}
 		a.Approvals = append(a.Approvals, p)
+		// A refusal that is over later ends no proposal.
+		s := r.situation(f, standing, a.By)
+		s.Action, s.Plan, s.others = a, &a.Plan, others
+		if refusal := checkSome(s, func(g *guard) bool { return g.passes }); refusal != nil {
+			return refusal
+		}
 		if len(judge.valid(a, f)) >= Needed(rule, a) {
 			a.Enter(Approved, now, "")
 		}
