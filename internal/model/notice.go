@@ -141,6 +141,10 @@ type ActionNotice struct {
 	// changed fields.
 	Changes []Change `json:"changes"`
 	Fields  int      `json:"fields"`
+	// Also lists the resources of the findings that the action puts back in addition, at most
+	// MaxFields. Others is the number of all of them.
+	Also   []Key `json:"also,omitempty"`
+	Others int   `json:"others,omitempty"`
 	// Creates reports whether the action creates the resource, and Deletes whether it deletes it.
 	// Restarts describes what the action restarts. Unseen reports whether driftd never observed the
 	// declared values live.
@@ -176,6 +180,9 @@ type ActionNotice struct {
 	// Step increases with each event of the action, so that later notices have higher numbers.
 	Step int `json:"step"`
 }
+
+// Whole reports whether the notice contains all that the action does.
+func (n *ActionNotice) Whole() bool { return n.Fields == len(n.Changes) && n.Others == len(n.Also) }
 
 // MaxItems is the maximum number of findings that one list of a message contains.
 const MaxItems = 20

@@ -74,11 +74,29 @@ func requests(list []string) Phrase {
 	return p
 }
 
-// ActionFacts returns phrases about an action: whether its declared values were never live, the restarts
-// and delayed effects, the actor of the drift, the user and the system of the write, the requester, the
+// also returns the resources of the other findings that an action puts back.
+func also(n *model.ActionNotice) Phrase {
+	p := Words("Also puts back " + Count(n.Others, "other finding") + ":")
+	for i, key := range n.Also {
+		if i > 0 {
+			p = p.Words(",")
+		}
+		p = p.Words(" ").Short(Kind(key.Kind)+" "+key.ID, NameLimit)
+	}
+	if more := n.Others - len(n.Also); more > 0 {
+		p = p.Words(" and " + Number(more) + " more")
+	}
+	return p
+}
+
+// ActionFacts returns phrases about an action: what else it puts back, whether its declared values were never
+// live, the restarts and delayed effects, the actor of the drift, the user and the system of the write, the requester, the
 // approvals, and the expiry.
 func ActionFacts(n *model.ActionNotice) []Phrase {
 	var facts []Phrase
+	if n.Others > 0 {
+		facts = append(facts, also(n))
+	}
 	if n.Unseen {
 		facts = append(facts, Words(Unseen))
 	}

@@ -35,6 +35,15 @@ func TestActionSubject(t *testing.T) {
 	}
 }
 
+// TestAlso checks that a message has the other resources which an action puts back.
+func TestAlso(t *testing.T) {
+	t.Parallel()
+	n := model.ActionNotice{Rule: "shop", Others: 3, Also: []model.Key{{Kind: "proxmox/qemu", ID: "301"}, {Kind: "proxmox/qemu", ID: "302"}}}
+	if got := ActionFacts(&n)[0].String(); got != "Also puts back 3 other findings: qemu 301, qemu 302 and 1 more" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestRequests checks that a message has the first requests of an action.
 func TestRequests(t *testing.T) {
 	t.Parallel()

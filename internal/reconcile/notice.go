@@ -21,7 +21,10 @@ func (a *Action) Notice(needed int) (n model.ActionNotice, ok bool) {
 		Alarm: a.State == Unknown || a.State == NotConverged || a.Guard == fightGuard, Known: a.State == Declined || a.State == Cancelled || a.State == Superseded,
 		Digest: a.Digest, Finding: a.Finding, Resource: a.Subject, Name: a.Name, Changes: changes[:min(len(changes), model.MaxFields)], Fields: len(changes),
 		Creates: a.Plan.Creates, Deletes: a.Plan.Deletes, Records: a.Plan.Records, Asks: a.Plan.Asks, Restarts: a.Plan.Restarts, AfterRestart: a.Plan.AfterRestart, Requests: a.Plan.Requests, Unseen: a.Plan.Unseen, Endpoint: a.Plan.Endpoint, Identity: a.Plan.Identity, Rule: a.Rule, Author: a.Drift.Name, By: a.By, Reason: a.Reason, Needed: needed, Expires: a.Expires.UTC(),
-		Step: len(a.Steps) + len(a.Approvals)}
+		Others: len(a.Plan.Also), Step: len(a.Steps) + len(a.Approvals)}
+	for _, c := range a.Plan.Also[:min(len(a.Plan.Also), model.MaxFields)] {
+		n.Also = append(n.Also, c.Subject)
+	}
 	for _, p := range a.Approvals {
 		n.Approvers = append(n.Approvers, p.By)
 	}

@@ -33,6 +33,11 @@ func TestNotice(t *testing.T) {
 			t.Errorf("%s: the secret is %+v", state, shown)
 		}
 	}
+	action.Plan.Also = make([]reconcile.Covered, model.MaxFields+2)
+	action.Enter(reconcile.Proposed, time.Unix(0, 0), "")
+	if n, _ := action.Notice(1); n.Whole() || n.Others != model.MaxFields+2 || len(n.Also) != model.MaxFields {
+		t.Errorf("of 12 other findings it has %d of %d, whole: %t", len(n.Also), n.Others, n.Whole())
+	}
 	automatic := action
 	automatic.Enter(reconcile.Proposed, time.Unix(0, 0), "")
 	if _, ok := automatic.Notice(0); ok {

@@ -27,7 +27,7 @@ func (a *actor) action() reconcile.Action {
 	hidden := model.NewSealer([]byte("key")).Seal("hunter2")
 	made := reconcile.Action{ID: "ac7100", Finding: "c0ff11c7", Subject: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/<web>"},
 		Rule: "shop", By: "carol", Reason: "wrong image", Drift: model.Actor{Name: "mallory"}, Revision: "c0ffee", At: earlier(time.Hour), Digest: "d19e57",
-		Plan: reconcile.Plan{Endpoint: "https://10.0.0.1", Identity: "writer", Restarts: "2 pods", Unseen: true, Records: true, Requests: []string{"add, disabled: <b>rule</b>", "move it to position 1"},
+		Plan: reconcile.Plan{Also: []reconcile.Covered{{Finding: "0ther", Subject: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/db<b>"}}}, Endpoint: "https://10.0.0.1", Identity: "writer", Restarts: "2 pods", Unseen: true, Records: true, Requests: []string{"add, disabled: <b>rule</b>", "move it to position 1"},
 			Changes: []reconcile.FieldChange{{Path: "spec.image", Old: &old, New: &fresh}, {Path: "spec.password", Old: &hidden, New: &hidden}}}}
 	made.Enter(reconcile.Proposed, earlier(time.Hour), "")
 	if a.state != reconcile.Proposed {

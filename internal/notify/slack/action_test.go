@@ -29,6 +29,13 @@ func waiting() model.ActionNotice {
 		Needed: 1, Expires: at(70), Step: 1}
 }
 
+// many returns an action that changes more fields and puts back more findings than a message has.
+func many(fields, others int) model.ActionNotice {
+	n := waiting()
+	n.Fields, n.Others = n.Fields+fields, others
+	return n
+}
+
 // about returns the message about an action.
 func about(n model.ActionNotice) model.Message {
 	return model.Message{Key: "action-9b1c." + strconv.Itoa(n.Step), Receiver: "ops", Kind: model.ActionMessage, At: at(9), Thread: "action-9b1c", First: n.Step == 1,
@@ -225,10 +232,12 @@ func TestActionButtons(t *testing.T) {
 		n    model.ActionNotice
 		want []string
 	}{
-		"all":           {approvers, waiting(), []string{"(Approve…)", "(Decline"}},
-		"no approvers":  {func(w *workspace) settings { return w.buttons(nil) }, waiting(), []string{"(Decline"}},
-		"no connection": {func(w *workspace) settings { return w.settings(nil) }, waiting(), nil},
-		"over":          {approvers, ended("expired", "", false), nil},
+		"all":                       {approvers, waiting(), []string{"(Approve…)", "(Decline"}},
+		"more fields than shown":    {approvers, many(10, 0), []string{"(Decline"}},
+		"more resources than shown": {approvers, many(0, 10), []string{"(Decline"}},
+		"no approvers":              {func(w *workspace) settings { return w.buttons(nil) }, waiting(), []string{"(Decline"}},
+		"no connection":             {func(w *workspace) settings { return w.settings(nil) }, waiting(), nil},
+		"over":                      {approvers, ended("expired", "", false), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,7 @@ func (c *channel) actionButtons(m model.Message) slack.Block {
 		return nil
 	}
 	var buttons []slack.BlockElement
-	if len(c.config.Approvers) > 0 {
+	if len(c.config.Approvers) > 0 && n.Whole() {
 		approve := slack.NewButtonBlockElement(approveAction, n.Digest+digestEnd+value, plainText("Approve…"))
 		approve.Style = slack.StylePrimary
 		buttons = append(buttons, approve)
