@@ -41,7 +41,11 @@ func TestEditedByHand(t *testing.T) {
 		"the old account": {fmt.Sprintf(pod, ""), fmt.Sprintf(pod, ", serviceAccount: a"), account, "kubectl-set", ""},
 		"an exposed service": {fmt.Sprintf(service, ""), fmt.Sprintf(service, external), lb, "kubectl-client-side-apply",
 			"undeclared metadata.annotations[\"networking.gke.io/load-balancer-type\"]"},
-		"an exposed service, by its controller": {fmt.Sprintf(service, ""), fmt.Sprintf(service, external), lb, "glbc", ""},
+		"an exposed service, by its controller": {fmt.Sprintf(service, ""), fmt.Sprintf(service, external), lb, "glbc",
+			"undeclared metadata.annotations[\"networking.gke.io/load-balancer-type\"]"},
+		"a note of its controller": {fmt.Sprintf(service, ""), fmt.Sprintf(service, `, annotations: {cloud.google.com/neg-status: "{}"}`), `{"f:metadata":{"f:annotations":{"f:cloud.google.com/neg-status":{}}}}`, "glbc", ""},
+		"stopped through the status, with no record": {fmt.Sprintf(service, ""), fmt.Sprintf(service, ", annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"), `{"f:spec":{}}`, "kubectl-patch",
+			"undeclared metadata.annotations[\"kustomize.toolkit.fluxcd.io/reconcile\"]"},
 	} {
 		w := written{declared: tc.declared, live: tc.live, fields: tc.fields, manager: tc.manager}
 		if tc.manager == "kubectl-client-side-apply" {

@@ -31,6 +31,10 @@ type row struct {
 	// log.
 	managers, accounts []string
 	kinds, fields      []string
+	// named are the fields that the name of a field manager exempts, which any client can choose; nil for fields.
+	// They are what a controller notes for itself. Other fields with the same prefix instruct it: another image, another
+	// identity in the cloud, a public load balancer.
+	named []string
 	// admission reports whether the row requires a declared webhook or policy that may
 	// change objects of the kind.
 	admission bool
@@ -75,7 +79,7 @@ func (p *Policy) Exempt(w *model.Write) string {
 		return "declared annotation " + f.annotated
 	}
 	for _, r := range p.rows {
-		if !r.fits(f, w) || !slices.ContainsFunc(r.managers, func(m string) bool { return glob(m, w.Owner.Name) }) {
+		if !r.fitsManager(f, w) {
 			continue
 		}
 		if r.admission {
@@ -101,9 +105,7 @@ func (p *Policy) isRewritten(w *model.Write, f field) bool {
 // names reports whether the table has the writer, by its name or by an account that
 // used it, with the field.
 func (p *Policy) names(w *model.Write, f field) bool {
-	return slices.ContainsFunc(p.rows, func(r row) bool {
-		return r.fits(f, w) && slices.ContainsFunc(r.managers, func(m string) bool { return glob(m, w.Owner.Name) })
-	}) || slices.ContainsFunc(w.Owner.Accounts, func(account string) bool { return p.lists(account, w, f) })
+	return slices.ContainsFunc(p.rows, func(r row) bool { return r.fitsManager(f, w) }) || slices.ContainsFunc(w.Owner.Accounts, func(account string) bool { return p.lists(account, w, f) })
 }
 
 // byAccounts returns the evidence for a writer whose users the audit log names. Each of
@@ -160,6 +162,12 @@ func (r *row) fits(f field, w *model.Write) bool {
 		return false
 	}
 	return len(r.fields) == 0 || slices.ContainsFunc(r.fields, f.below)
+}
+
+// fitsManager reports whether the row has the field manager of the write with the field.
+func (r *row) fitsManager(f field, w *model.Write) bool {
+	return r.fits(f, w) && (r.named == nil || slices.ContainsFunc(r.named, f.below)) &&
+		slices.ContainsFunc(r.managers, func(m string) bool { return glob(m, w.Owner.Name) })
 }
 
 // A field is a written field in the notation of the tables.

@@ -74,7 +74,6 @@ func clusterRows() []row {
 		{managers: []string{"kube-apiserver"}, kinds: []string{"Namespace"}, fields: []string{"metadata.labels.kubernetes.io/metadata.name"}},
 		{managers: []string{"kube-apiserver"}, kinds: []string{"APIService.apiregistration.k8s.io"}, fields: []string{"metadata.labels.kube-aggregator.kubernetes.io/automanaged"}},
 		{managers: []string{"kube-scheduler", "kubelet"}, kinds: []string{"Pod"}, fields: marks("kubernetes.io/config.*", "scheduler.alpha.kubernetes.io/*")},
-		{managers: []string{"cloud-controller-manager"}, kinds: []string{"Service"}, fields: marks("service.kubernetes.io/*", "service.beta.kubernetes.io/*")},
 	}
 }
 
@@ -88,22 +87,28 @@ func injectorRows() []row {
 			serviceAccount + "capi-system:capi-manager", serviceAccount + "keda:keda-operator", serviceAccount + "kube-system:aws-load-balancer-controller"},
 			kinds: bundleKinds(), fields: bundleFields()},
 		{managers: []string{"kyverno*"}, accounts: []string{serviceAccount + "kyverno:*"},
-			fields: onBoth("metadata", "policies.kyverno.io/*", "pod-policies.kyverno.io/*", "kyverno.io/*", "webhook.kyverno.io/*")},
-		{managers: []string{"gatekeeper*"}, accounts: []string{serviceAccount + "gatekeeper-system:*"}, fields: onBoth("metadata", "gatekeeper.sh/*", "mutations.gatekeeper.sh/*")},
+			fields: onBoth("metadata", "policies.kyverno.io/*", "pod-policies.kyverno.io/*", "kyverno.io/*", "webhook.kyverno.io/*"),
+			named:  onBoth("metadata", "policies.kyverno.io/last-applied-patches", "policies.kyverno.io/patches", "kyverno.io/verify-images", "webhook.kyverno.io/managed-by")},
+		{managers: []string{"gatekeeper*"}, accounts: []string{serviceAccount + "gatekeeper-system:*"}, fields: onBoth("metadata", "gatekeeper.sh/*", "mutations.gatekeeper.sh/*"),
+			named: onBoth("metadata", "gatekeeper.sh/mutations", "gatekeeper.sh/mutation-id")},
+		{managers: []string{"istio*", "pilot-*"}, kinds: []string{"ConfigMap"}, fields: onBoth("metadata", "istio.io/config")},
 	}
 	for _, sidecar := range []struct {
 		managers, marks, names []string
 	}{
-		{[]string{"istio*", "pilot-*", "sidecar-injector-*"}, []string{"sidecar.istio.io/*", "istio.io/*", "service.istio.io/*", "security.istio.io/*", "prometheus.io/*"},
+		{[]string{"istio*", "pilot-*", "sidecar-injector-*"}, []string{"sidecar.istio.io/status", "istio.io/rev", "service.istio.io/canonical-name", "service.istio.io/canonical-revision", "security.istio.io/tlsMode",
+			"prometheus.io/path", "prometheus.io/port", "prometheus.io/scrape"},
 			[]string{"containers[istio-proxy]", "initContainers[istio-init]", "initContainers[istio-validation]", "initContainers[istio-proxy]",
 				"volumes[istio-*]", "volumes[istiod-*]", "volumes[workload-*]", "volumes[credential-*]"}},
-		{[]string{"linkerd*"}, []string{"linkerd.io/*", "config.linkerd.io/*", "viz.linkerd.io/*"},
+		{[]string{"linkerd*"}, []string{"linkerd.io/created-by", "linkerd.io/proxy-*", "linkerd.io/identity-mode", "linkerd.io/trust-root-sha256", "linkerd.io/control-plane-ns",
+			"linkerd.io/workload-ns", "viz.linkerd.io/tap-enabled"},
 			[]string{"containers[linkerd-proxy]", "initContainers[linkerd-*]", "volumes[linkerd-*]"}},
-		{[]string{"vault-*"}, []string{"vault.hashicorp.com/*"},
+		{[]string{"vault-*"}, []string{"vault.hashicorp.com/agent-inject-status"},
 			[]string{"containers[vault-agent]", "initContainers[vault-agent-init]", "volumes[home-*]", "volumes[vault-secrets]"}},
-		{[]string{"consul-*"}, []string{"consul.hashicorp.com/*"},
+		{[]string{"consul-*"}, []string{"consul.hashicorp.com/connect-inject-status", "consul.hashicorp.com/transparent-proxy-status", "consul.hashicorp.com/original-pod",
+			"consul.hashicorp.com/consul-k8s-version"},
 			[]string{"containers[consul-*]", "initContainers[consul-*]", "initContainers[copy-consul-bin]", "volumes[consul-*]"}},
-		{[]string{"otel-*", "opentelemetry-*"}, []string{"sidecar.opentelemetry.io/*"},
+		{[]string{"otel-*", "opentelemetry-*"}, []string{"sidecar.opentelemetry.io/injected"},
 			[]string{"containers[otc-container]", "initContainers[opentelemetry-*]", "volumes[opentelemetry-*]"}},
 	} {
 		for _, template := range []string{"spec.template.", ""} {
@@ -116,8 +121,7 @@ func injectorRows() []row {
 				parts = append(parts, template+"spec."+name)
 			}
 			rows = append(rows, row{managers: sidecar.managers, kinds: kinds, fields: parts, admission: true},
-				row{managers: sidecar.managers, kinds: kinds, fields: onBoth(template+"metadata", sidecar.marks...)},
-				row{managers: sidecar.managers, fields: onBoth("metadata", sidecar.marks...)})
+				row{managers: sidecar.managers, kinds: kinds, fields: onBoth(template+"metadata", sidecar.marks...)})
 		}
 	}
 	return rows
@@ -157,31 +161,35 @@ func deliveryRows() []row {
 
 // operatorRows returns the rows of common add-ons.
 func operatorRows() []row {
-	reloader := onBoth("spec.template.metadata", "reloader.stakater.com/*")
+	reloader := onBoth("spec.template.metadata", "reloader.stakater.com/last-reloaded-from")
 	for _, list := range []string{"containers", "initContainers"} {
 		reloader = append(reloader, "spec.template.spec."+list+"[*].env[STAKATER_*]")
 	}
 	return []row{
-		{managers: []string{"Reloader", "reloader*"}, kinds: workloads(), fields: append(reloader, onBoth("metadata", "reloader.stakater.com/*")...),
+		{managers: []string{"Reloader", "reloader*"}, kinds: workloads(), fields: reloader,
 			accounts: []string{serviceAccount + "reloader:reloader-reloader"}},
 		{managers: []string{"cert-manager*"}, accounts: []string{serviceAccount + "cert-manager:*"},
-			fields: onBoth("metadata", "cert-manager.io/*", "acme.cert-manager.io/*", "controller.cert-manager.io/*")},
-		{managers: []string{"keda*"}, accounts: []string{serviceAccount + "keda:keda-operator"}, fields: onBoth("metadata", "autoscaling.keda.sh/*", "scaledobject.keda.sh/*")},
+			fields: onBoth("metadata", "cert-manager.io/*", "acme.cert-manager.io/*", "controller.cert-manager.io/*"), named: onBoth("metadata", "controller.cert-manager.io/*")},
+		{managers: []string{"cert-manager*"}, kinds: []string{"Secret", "*.cert-manager.io"}, fields: onBoth("metadata", "cert-manager.io/*", "acme.cert-manager.io/*")},
+		{managers: []string{"keda*"}, accounts: []string{serviceAccount + "keda:keda-operator"}, fields: onBoth("metadata", "autoscaling.keda.sh/*", "scaledobject.keda.sh/*"),
+			named: onBoth("metadata", "scaledobject.keda.sh/name", "scaledjob.keda.sh/name")},
 		{managers: []string{"vpa-*"}, accounts: []string{serviceAccount + "kube-system:vpa-*"}, fields: onBoth("metadata", "vpaUpdates", "vpaObservedContainers")},
-		{managers: []string{"external-dns"}, accounts: []string{serviceAccount + "external-dns:external-dns"}, fields: onBoth("metadata", "external-dns.alpha.kubernetes.io/*")},
+		{managers: []string{"external-dns"}, accounts: []string{serviceAccount + "external-dns:external-dns"}, fields: onBoth("metadata", "external-dns.alpha.kubernetes.io/*"), named: []string{}},
 		{managers: []string{"external-secrets*"}, accounts: []string{serviceAccount + "external-secrets:external-secrets"},
-			fields: onBoth("metadata", "external-secrets.io/*", "reconcile.external-secrets.io/*")},
+			fields: onBoth("metadata", "external-secrets.io/*", "reconcile.external-secrets.io/*"), named: onBoth("metadata", "reconcile.external-secrets.io/*")},
 		{managers: []string{"cluster-autoscaler", "karpenter"}, accounts: []string{serviceAccount + "kube-system:cluster-autoscaler", serviceAccount + "karpenter:karpenter", serviceAccount + "kube-system:karpenter"},
 			kinds:  []string{"Node", "NodePool.karpenter.sh", "NodeClaim.karpenter.sh", "EC2NodeClass.karpenter.k8s.aws"},
 			fields: append(onBoth("metadata", "cluster-autoscaler.kubernetes.io/*", "karpenter.sh/*", "karpenter.k8s.aws/*"), "spec.taints")},
-		{managers: []string{"cilium*", "calico*"}, accounts: []string{serviceAccount + "kube-system:cilium*", serviceAccount + "calico-system:*"},
+		{managers: []string{"cilium*", "calico*"}, kinds: []string{"Node", "Pod", "*.cilium.io", "*.projectcalico.org"}, accounts: []string{serviceAccount + "kube-system:cilium*", serviceAccount + "calico-system:*"},
 			fields: onBoth("metadata", "network.cilium.io/*", "io.cilium*", "cilium.io/*", "projectcalico.org/*", "cni.projectcalico.org/*")},
-		{managers: []string{"csi-*", "snapshot-*", "velero*"}, fields: onBoth("metadata", "snapshot.storage.kubernetes.io/*", "csi.volume.kubernetes.io/*",
-			"volume.kubernetes.io/*", "volume.beta.kubernetes.io/*", "pv.kubernetes.io/*", "velero.io/*"),
+		{managers: []string{"csi-*", "snapshot-*", "velero*"}, kinds: []string{"PersistentVolume*", "VolumeAttachment.*", "VolumeSnapshot.*", "VolumeSnapshotContent.*", "Node"},
+			fields:   onBoth("metadata", "snapshot.storage.kubernetes.io/*", "csi.volume.kubernetes.io/*", "volume.kubernetes.io/*", "volume.beta.kubernetes.io/*", "pv.kubernetes.io/*"),
 			accounts: []string{serviceAccount + "velero:velero", serviceAccount + "kube-system:csi-*", serviceAccount + "kube-system:snapshot-*"}},
-		{managers: []string{"kube-vip*"}, kinds: []string{"Service"}, fields: append(onBoth("metadata", "kube-vip.io/*"), "spec.loadBalancerIP"),
+		{managers: []string{"velero*"}, accounts: []string{serviceAccount + "velero:velero"}, fields: onBoth("metadata", "velero.io/backup-name", "velero.io/restore-name", "velero.io/storage-location")},
+		{managers: []string{"kube-vip*"}, kinds: []string{"Service"}, fields: append(onBoth("metadata", "kube-vip.io/vipHost", "kube-vip.io/loadbalancerIPs"), "spec.loadBalancerIP"),
 			accounts: []string{serviceAccount + "kube-system:kube-vip*"}},
 		{managers: []string{"metallb*", "controller"}, kinds: []string{"Service"}, fields: onBoth("metadata", "metallb.io/*", "metallb.universe.tf/*"),
+			named:    onBoth("metadata", "metallb.io/ip-allocated-from-pool", "metallb.universe.tf/ip-allocated-from-pool"),
 			accounts: []string{serviceAccount + "metallb-system:*"}},
 	}
 }
@@ -190,15 +198,23 @@ func operatorRows() []row {
 func vendorRows() []row {
 	return []row{
 		{managers: []string{"glbc", "gke-*", "cloud-controller-manager"}, fields: onBoth("metadata", "cloud.google.com/*", "networking.gke.io/*", "ingress.kubernetes.io/*",
-			"ingress.gcp.kubernetes.io/*", "autopilot.gke.io/*"), accounts: []string{serviceAccount + "kube-system:glbc", "system:gke-*", "system:l7-lb-controller", "system:controller:glbc"}},
+			"ingress.gcp.kubernetes.io/*", "autopilot.gke.io/*"), accounts: []string{serviceAccount + "kube-system:glbc", "system:gke-*", "system:l7-lb-controller", "system:controller:glbc"},
+			named: onBoth("metadata", "cloud.google.com/neg", "cloud.google.com/neg-status", "ingress.kubernetes.io/backends", "ingress.kubernetes.io/*forwarding-rule",
+				"ingress.kubernetes.io/*target-proxy", "ingress.kubernetes.io/url-map", "ingress.kubernetes.io/ssl-cert", "autopilot.gke.io/resource-adjustment",
+				"autopilot.gke.io/warden-version")},
 		{managers: []string{"eks", "eks-*", "aws-load-balancer-controller", "controller"}, fields: onBoth("metadata", "eks.amazonaws.com/*", "elbv2.k8s.aws/*",
 			"ingress.k8s.aws/*", "service.k8s.aws/*", "alb.ingress.kubernetes.io/*", "vpc.amazonaws.com/*"),
+			named:    onBoth("metadata", "ingress.k8s.aws/*", "service.k8s.aws/*", "eks.amazonaws.com/fargate-profile", "vpc.amazonaws.com/pod-eni"),
 			accounts: []string{"eks:*", serviceAccount + "kube-system:aws-load-balancer-controller"}},
-		{managers: []string{"aks-*"}, fields: onBoth("metadata", "kubernetes.azure.com/*", "service.beta.kubernetes.io/azure-*"), accounts: []string{"aksService"}},
+		{managers: []string{"aks-*"}, fields: onBoth("metadata", "kubernetes.azure.com/*", "service.beta.kubernetes.io/azure-*"), accounts: []string{"aksService"},
+			named: onBoth("metadata", "kubernetes.azure.com/managedby")},
+		{managers: []string{"aks-*"}, kinds: []string{"Node"}, fields: onBoth("metadata", "kubernetes.azure.com/*")},
 		{managers: []string{"openshift-*", "olm", "catalog", "cluster-policy-controller", "openshift.io/*", "pod-security-admission-label-synchronization-controller"},
 			accounts: []string{serviceAccount + "openshift-*:*"},
 			fields: onBoth("metadata", "openshift.io/*", "*.openshift.io/*", "olm.*", "operators.coreos.com/*", "operatorframework.io/*", "security.openshift.io/*",
-				"pod-security.kubernetes.io/audit*", "pod-security.kubernetes.io/warn*")},
+				"pod-security.kubernetes.io/audit*", "pod-security.kubernetes.io/warn*"),
+			named: onBoth("metadata", "openshift.io/sa.scc.*", "openshift.io/scc", "openshift.io/internal-registry-pull-secret-ref", "service.*.openshift.io/serving-cert-signed-by",
+				"service.*.openshift.io/originating-service-*", "olm.*", "operators.coreos.com/*", "operatorframework.io/*", "pod-security.kubernetes.io/audit*", "pod-security.kubernetes.io/warn*")},
 		{managers: []string{"openshift-controller-manager", "openshift.io/*"}, accounts: []string{serviceAccount + "openshift-infra:serviceaccount-pull-secrets-controller"},
 			kinds: []string{"ServiceAccount"}, fields: []string{"secrets", "imagePullSecrets"}},
 	}

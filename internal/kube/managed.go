@@ -11,7 +11,8 @@ import (
 )
 
 // owners returns the entries of metadata.managedFields (FieldsV1), sorted by name, subresource and
-// time. It omits entries of the status subresource, since status is not compared.
+// time. Of the status subresource it has the labels and annotations: a write of it changes nothing else that is
+// compared.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	if len(managedFields.Items()) == 0 {
@@ -19,10 +20,15 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	}
 	list := make([]model.Owner, 0, len(managedFields.Items()))
 	for _, entry := range managedFields.Items() {
+		written := entry.At("fieldsV1")
 		if entry.At("subresource").Str() == "status" {
-			continue
+			metadata, ok := written.Get("f:metadata")
+			if !ok {
+				continue
+			}
+			written = model.MapOf(model.Field{Name: "f:metadata", Value: metadata})
 		}
-		fields, err := fieldSet(entry.At("fieldsV1"))
+		fields, err := fieldSet(written)
 		if err != nil {
 			return nil, fmt.Errorf("manager %q: %w", entry.At("manager").Str(), err)
 		}
