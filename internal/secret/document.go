@@ -24,7 +24,7 @@ func (w *walker) inJSON(t string) (sealed string, ok bool) {
 	if err != nil {
 		return t, false
 	}
-	inner := walker{room: w.room, kind: "", again: w.again}
+	inner := walker{room: w.room, kind: "", again: w.again, inSecret: w.isInSecret()}
 	result, changed := inner.tree(tree, frame{})
 	if !changed {
 		// The tree has only one of two fields with the same name.
@@ -32,6 +32,20 @@ func (w *walker) inJSON(t string) (sealed string, ok bool) {
 	}
 	sealed, err = w.rewrite(t, result)
 	return sealed, err == nil
+}
+
+// isManifest reports whether a text is a manifest of a Secret in YAML, or has one among others.
+func isManifest(t string) bool {
+	if !strings.Contains(t, "kind: Secret") {
+		return false
+	}
+	isSecret, hasData := false, false
+	for line := range strings.Lines(t) {
+		line = strings.TrimSpace(line)
+		isSecret = isSecret || line == "kind: Secret"
+		hasData = hasData || line == "data:" || line == "stringData:"
+	}
+	return isSecret && hasData
 }
 
 // rewrite replaces the scalars of a JSON text that are sealed in the tree.

@@ -63,6 +63,8 @@ type walker struct {
 	room  *Room
 	kind  string
 	again bool
+	// inSecret reports whether the tree is a text inside of a Secret of Kubernetes.
+	inSecret bool
 	// path is the current position. It is maintained only if traced returns true.
 	path []model.Step
 	// found, if not nil, is called for each value that is sealed.

@@ -70,6 +70,8 @@ func (w *walker) str(v model.Value, f frame) (model.Value, bool) {
 		return w.whole(v, content)
 	case f.sure > described && isContent(content, f.sure) && !isMark(content):
 		return w.named(v, content, f.sure)
+	case isManifest(content):
+		return w.whole(v, content)
 	}
 	sealed := w.inText(content)
 	if sealed == content {
@@ -100,6 +102,7 @@ func (w *walker) fields(v model.Value, f frame) (model.Value, bool) {
 	paired, isPair := w.pairOf(v)
 	program := w.programOf(v)
 	traced := w.traced()
+	content := w.secretContent(v)
 	var fields []model.Field
 	for i, field := range v.Fields() {
 		below := w.frameOf(f, field)
@@ -107,6 +110,7 @@ func (w *walker) fields(v model.Value, f frame) (model.Value, bool) {
 			below.sure = max(below.sure, paired)
 		}
 		below.program = program
+		below.all = below.all || slices.Contains(content, field.Name)
 		if traced {
 			w.push(model.Step{Text: field.Name})
 		}
@@ -246,6 +250,25 @@ func (w *walker) pairOf(v model.Value) (certainty, bool) {
 		return open, false
 	}
 	return w.room.rules.rate(name, false), true
+}
+
+// isInSecret reports whether the walker is in a Secret of Kubernetes, or in a text inside of one.
+func (w *walker) isInSecret() bool { return w.inSecret || path.Base(w.kind) == "Secret" }
+
+// secretContent returns the fields of a map in which everything is secret: those of a Secret of Kubernetes that is inside of
+// something else, such as a template, and in a Secret those of copies and patches of it in its annotations.
+func (w *walker) secretContent(v model.Value) []string {
+	data := []string{"data", "stringData"}
+	inSecret := w.isInSecret()
+	at, isPatch := strings.CutPrefix(v.At("path").Str(), "/")
+	parent, _, _ := strings.Cut(at, "/")
+	switch {
+	case inSecret && isPatch && slices.Contains(data, parent):
+		return []string{"value"}
+	case inSecret, v.At("kind").Str() == "Secret" && v.At("apiVersion").Str() == "v1":
+		return data
+	}
+	return nil
 }
 
 // programOf returns the program that a map with command and args runs: command: [mysql],

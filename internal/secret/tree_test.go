@@ -27,6 +27,27 @@ func sealed(t *testing.T, r *secret.Room, kind, text string) []string {
 	return paths
 }
 
+// TestSecretInside seals all data of a Secret that is inside of another object, or of a copy in its own annotations.
+func TestSecretInside(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		kind, text string
+		want       []string
+	}{
+		"a template": {"kubernetes/ManifestWork.work.open-cluster-management.io", `{"manifests":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"db"},"stringData":{"motd":"plain","n":1},"data":{"a":{"b":"x"}}}]}`,
+			[]string{"manifests[0].data.a.b", "manifests[0].stringData.motd", "manifests[0].stringData.n"}},
+		"a ConfigMap in a template": {"kubernetes/ManifestWork.work.open-cluster-management.io", `{"manifests":[{"apiVersion":"v1","kind":"ConfigMap","data":{"motd":"plain"}}]}`, nil},
+		"a copy":                    {"kubernetes/Secret", `{"annotations":{"last":"{\"data\":{\"motd\":\"cGxhaW4=\"}}"}}`, []string{"annotations.last"}},
+		"a copy in YAML":            {"kubernetes/Secret", `{"annotations":{"last":"apiVersion: v1\nkind: Secret\nstringData:\n  motd: plain text\n"}}`, []string{"annotations.last"}},
+		"a patch":                   {"kubernetes/Secret", `{"annotations":{"last":"[{\"op\":\"replace\",\"path\":\"/data/motd\",\"value\":\"cGxhaW4=\"}]"}}`, []string{"annotations.last"}},
+		"a patch of its labels":     {"kubernetes/Secret", `{"annotations":{"last":"[{\"op\":\"replace\",\"path\":\"/metadata/labels/a\",\"value\":\"b\"}]"}}`, nil},
+	} {
+		if d := cmp.Diff(tc.want, sealed(t, room(secret.Options{}), tc.kind, tc.text)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
 func TestTree(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
