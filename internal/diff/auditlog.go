@@ -238,6 +238,14 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 	return model.UnknownActor(reason)
 }
 
+// deleter returns the actor who deletes a live resource according to the source's logs, or else the given one.
+func deleter(s *model.Subject, otherwise model.Actor) model.Actor {
+	if gone := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Deleted }); gone != nil {
+		return gone.Actor
+	}
+	return otherwise
+}
+
 // madeAfter reports whether the events, sorted by time, contain the creation of a resource after its deletion.
 func madeAfter(events []model.AuditEvent, gone *model.AuditEvent) bool {
 	made := lastEvent(events, func(t *model.AuditEvent) bool { return t.Action == model.Created && t.Ref == gone.Ref })

@@ -38,14 +38,14 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 	if schema == nil {
 		return v.IsEmpty()
 	}
-	if schema.Volatile || schema.Content {
+	if schema.Volatile || schema.Content && schema.Default == nil {
 		return schema.Volatile
 	}
 	if isUnset(schema, v) {
 		return true
 	}
 	if schema.Default != nil {
-		return v.Kind() >= model.List && v.IsEmpty() || Equal(schema, *schema.Default, v)
+		return !schema.Content && v.Kind() >= model.List && v.IsEmpty() || Equal(schema, *schema.Default, v)
 	}
 	if schema.List == model.Sequence && v.Kind() == model.List {
 		return !slices.ContainsFunc(v.Items(), func(item model.Value) bool { return !absentEquals(schema.Element(), item) })

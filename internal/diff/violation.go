@@ -19,8 +19,14 @@ func withViolations(s *model.Subject, outcomes []model.Outcome) []model.Outcome 
 	compared := len(outcomes)
 	if s.Live != nil {
 		for i := range s.Live.Violations {
-			v := &s.Live.Violations[i]
-			outcomes = addViolation(outcomes, compared, v, claim, model.Change{Path: v.Path, Live: v.Value})
+			v := s.Live.Violations[i]
+			if v.Deletion && claim == nil {
+				continue
+			}
+			if v.Deletion {
+				v.Actor = deleter(s, v.Actor)
+			}
+			outcomes = addViolation(outcomes, compared, &v, claim, model.Change{Path: v.Path, Live: v.Value})
 		}
 	}
 	for _, c := range s.Claims {

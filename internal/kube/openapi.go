@@ -170,6 +170,8 @@ type schemaReader struct {
 	builtin     model.Value
 	semantics   model.Value
 	made        map[string]*model.Schema
+	// open are the schemas of definitions that are being read.
+	open map[*model.Schema]bool
 }
 
 func newSchemaReader(definitions model.Value) (*schemaReader, error) {
@@ -182,7 +184,7 @@ func newSchemaReader(definitions model.Value) (*schemaReader, error) {
 		return nil, fmt.Errorf("read built-in schemas: %w", err)
 	}
 	return &schemaReader{
-		definitions: definitions, builtin: builtin.At("components", "schemas"), semantics: meanings, made: map[string]*model.Schema{},
+		definitions: definitions, builtin: builtin.At("components", "schemas"), semantics: meanings, made: map[string]*model.Schema{}, open: map[*model.Schema]bool{},
 	}, nil
 }
 
@@ -204,7 +206,8 @@ func (r *schemaReader) definition(name string) *model.Schema {
 		return s
 	}
 	s := &model.Schema{}
-	r.made[name] = s
+	r.made[name], r.open[s] = s, true
+	defer delete(r.open, s)
 	if read := r.schema(r.definitions.At(name)); read != nil {
 		*s = *read
 	}
@@ -247,7 +250,7 @@ func (r *schemaReader) children(s *model.Schema, v model.Value) {
 		}
 	}
 	if each, ok := v.Get("additionalProperties"); ok && each.Kind() == model.Map {
-		s.Each = entries(r.schema(each))
+		s.Each = r.entries(r.schema(each))
 	}
 	if items, ok := v.Get("items"); ok {
 		s.Each = r.schema(items)
@@ -264,9 +267,9 @@ func (r *schemaReader) children(s *model.Schema, v model.Value) {
 }
 
 // entries returns the schema of the values of a map with any names: an empty scalar there
-// is an entry, too.
-func entries(each *model.Schema) *model.Schema {
-	if each == nil || each.Fields != nil || each.Each != nil {
+// is an entry, too. A definition that contains itself there, such as that of a JSON schema, has no fields yet.
+func (r *schemaReader) entries(each *model.Schema) *model.Schema {
+	if each == nil || each.Fields != nil || each.Each != nil || r.open[each] {
 		return each
 	}
 	own := *each

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// observedWithin is the time that Flux has to see a change of an object, or of another one that it waits for.
+// observedWithin is the time that a controller has to see a change of an object, or of another one that it waits for.
 const observedWithin = 2 * time.Minute
 
 // worksWithin is the time that Flux has to reconcile an object. Each step of a reconciliation begins it again.
@@ -46,6 +46,8 @@ func isUndecided(s *model.Snapshot, r *model.Resource, v *model.Violation) bool 
 	switch {
 	case v.Check == checkNotObserved:
 		return specChanged(s, r)
+	case v.Deletion:
+		return isRecent(s, v.Actor.At, observedWithin)
 	case v.Since != nil:
 		return isRecent(s, *v.Since, worksWithin)
 	}

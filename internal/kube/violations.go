@@ -21,8 +21,33 @@ func violations(kind string, whole model.Value) []model.Violation {
 	default:
 		all = crossplaneViolations(kind, whole)
 	}
+	if held := heldDeletion(whole); held != nil {
+		all = append(all, *held)
+	}
 	slices.SortStableFunc(all, func(a, b model.Violation) int { return cmp.Compare(a.Check, b.Check) })
 	return all
+}
+
+// checkDeleting is the check that an object is not being deleted.
+const checkDeleting = "kubernetes/deleting"
+
+// heldDeletion returns the violation of an object that was deleted, and that only finalizers hold: nothing can undo the
+// deletion, and the object is gone when they are. It returns nil for another object.
+func heldDeletion(whole model.Value) *model.Violation {
+	// A Namespace has those of its content in its spec.
+	at := whole.At("metadata", "deletionTimestamp")
+	finalizers := slices.Concat(whole.At("metadata", "finalizers").Items(), whole.At("spec", "finalizers").Items())
+	if at.Str() == "" || len(finalizers) == 0 {
+		return nil
+	}
+	names := make([]string, len(finalizers))
+	for i, f := range finalizers {
+		names[i] = f.Str()
+	}
+	actor := model.UnknownActor("managedFields do not show who deletes an object")
+	actor.At = instant(at)
+	return &model.Violation{Check: checkDeleting, Severity: model.High, Deletion: true, Actor: actor,
+		Reason: "it is being deleted, which cannot be undone, and is gone as soon as nothing holds it: finalizers " + strings.Join(names, ", ")}
 }
 
 // undecided returns the checks of an object that cannot be judged now, sorted.

@@ -18,16 +18,20 @@ func TestZeroIsNotAbsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, want := range map[string]bool{
-		"ServiceAccount automountServiceAccountToken":                                             true,
-		"Deployment.apps spec.template.spec.automountServiceAccountToken":                         true,
-		"Deployment.apps spec.template.spec.securityContext.runAsUser":                            true,
-		"Deployment.apps spec.template.spec.containers.[].securityContext.runAsNonRoot":           true,
-		"Deployment.apps spec.template.spec.tolerations.[].tolerationSeconds":                     true,
-		"Job.batch spec.ttlSecondsAfterFinished":                                                  true,
-		"PodDisruptionBudget.policy spec.minAvailable":                                            true,
-		"Deployment.apps spec.template.spec.hostNetwork":                                          false,
-		"Deployment.apps spec.template.spec.containers.[].securityContext.privileged":             false,
-		"Deployment.apps spec.template.spec.containers.[].env.[].valueFrom.secretKeyRef.optional": false,
+		"ServiceAccount automountServiceAccountToken":                                                                                 true,
+		"Deployment.apps spec.template.spec.automountServiceAccountToken":                                                             true,
+		"Deployment.apps spec.template.spec.securityContext.runAsUser":                                                                true,
+		"Deployment.apps spec.template.spec.containers.[].securityContext.runAsNonRoot":                                               true,
+		"Deployment.apps spec.template.spec.tolerations.[].tolerationSeconds":                                                         true,
+		"Job.batch spec.ttlSecondsAfterFinished":                                                                                      true,
+		"PodDisruptionBudget.policy spec.minAvailable":                                                                                true,
+		"HorizontalPodAutoscaler.autoscaling spec.behavior.scaleDown.stabilizationWindowSeconds":                                      true,
+		"CustomResourceDefinition.apiextensions.k8s.io spec.versions.[].schema.openAPIV3Schema.properties.spec.properties.a.default":  true,
+		"CustomResourceDefinition.apiextensions.k8s.io spec.versions.[].schema.openAPIV3Schema.properties.spec.additionalProperties":  true,
+		"CustomResourceDefinition.apiextensions.k8s.io spec.versions.[].schema.openAPIV3Schema.properties.spec.properties.a.nullable": false,
+		"Deployment.apps spec.template.spec.hostNetwork":                                                                              false,
+		"Deployment.apps spec.template.spec.containers.[].securityContext.privileged":                                                 false,
+		"Deployment.apps spec.template.spec.containers.[].env.[].valueFrom.secretKeyRef.optional":                                     false,
 	} {
 		name, path, _ := strings.Cut(field, " ")
 		schema := kinds["kubernetes/"+name].Schema

@@ -20,6 +20,9 @@ type Violation struct {
 	Reason string
 	// Actor is the actor that caused the failure, with the time.
 	Actor Actor
+	// Deletion reports whether the check is that the resource is being deleted. It counts only for a declared
+	// resource, and the source's logs name the actor; Actor has only the time.
+	Deletion bool
 	// WaitsFor lists the resources of the same source for which the resource waits. If one of them
 	// has a violation, only that one is reported.
 	WaitsFor []Ref

@@ -119,7 +119,11 @@ func (d *dumpContent) readJSON(content io.Reader) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err == nil && !doc.isList {
+		switch {
+		case err != nil:
+		case doc.isList:
+			err = wholeList(doc.text("kind"), doc.continues())
+		default:
 			err = d.single(doc)
 		}
 		if err != nil {
@@ -168,6 +172,17 @@ func (d *dumpContent) document(tree model.Value) {
 	for _, item := range items.Items() {
 		d.object(withKind(item, tree.At("apiVersion").Str(), kind))
 	}
+	if err := wholeList(tree.At("kind").Str(), tree.At("metadata", "continue").Str()); err != nil {
+		d.fault = err.Error()
+	}
+}
+
+// wholeList returns an error if a list continues on another page.
+func wholeList(kind, continues string) error {
+	if continues == "" {
+		return nil
+	}
+	return fmt.Errorf("the %s is one page of a longer list", printable.Text(kind))
 }
 
 // object adds an object, which replaces an earlier one with the same ID. It returns the approximate

@@ -123,6 +123,22 @@ func TestDumpCoverage(t *testing.T) {
 				"Deployment.apps": "the dump cannot be read completely: unexpected EOF; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
 			},
 		},
+		"one page": {
+			reason: "a page of a list does not prove absence", complete: true,
+			text: `{"apiVersion":"v1","kind":"NodeList","metadata":{"continue":"eyJ2Ijo","remainingItemCount":3},"items":[` + nodeJSON + `]}`,
+			want: map[string]string{
+				"":     "the dump cannot be read completely: the NodeList is one page of a longer list; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
+				"Node": "the dump cannot be read completely: the NodeList is one page of a longer list; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
+			},
+		},
+		"one page in YAML": {
+			reason: "a page of a list does not prove absence", complete: true,
+			text: "apiVersion: v1\nkind: NodeList\nmetadata: {continue: eyJ2Ijo}\nitems:\n- " + nodeJSON + "\n",
+			want: map[string]string{
+				"":     "the dump cannot be read completely: the NodeList is one page of a longer list; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
+				"Node": "the dump cannot be read completely: the NodeList is one page of a longer list; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
+			},
+		},
 		"object without a kind": {
 			reason: "the object may be of any kind", complete: true,
 			text: `{"apiVersion":"v1","kind":"List","items":[` + nodeJSON + `,{"a":1}]}`,

@@ -71,6 +71,17 @@ func (d *document) text(name string) string {
 	return s
 }
 
+// continues returns the token of the page that follows that of a list, or "".
+func (d *document) continues() string {
+	var m struct {
+		Continue string `json:"continue"`
+	}
+	if json.Unmarshal(d.field("metadata"), &m) != nil {
+		return ""
+	}
+	return m.Continue
+}
+
 // document reads the next object. It calls item for each element of its "items"; the element is
 // valid only until item returns. It returns io.EOF at the end of the stream.
 func (s *stream) document(item func(*document, jsontext.Value)) (*document, error) {
