@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -34,7 +33,7 @@ type Applier struct {
 	writing Writing
 }
 
-// NewApplier returns the applier of the root that the loader of plans. It returns an error if of plans no
+// NewApplier returns the applier of the root that the loader of plans. It returns an error if it plans no
 // root, or if its root cannot be applied.
 func NewApplier(of declared.Loader, w Writing) (*Applier, error) {
 	p, ok := of.(*plans)
@@ -94,12 +93,11 @@ func (a *Applier) Apply(ctx context.Context, commit string, permit func(context.
 
 // options returns the options of the declaration with the account of the writer.
 func (a *Applier) options(o plan.Options) plan.Options {
-	env := map[string]string{}
-	maps.Copy(env, o.Env)
-	maps.Copy(env, a.writing.Env)
-	o.Env, o.WritePaths, o.Timeout = env, a.writing.WritePaths, a.Timeout()
+	o.Writer = plan.Account{Env: a.writing.Env, EnvFiles: a.writing.EnvFiles}
+	o.WritePaths, o.Timeout = a.writing.WritePaths, a.Timeout()
 	if len(a.writing.EnvFiles) > 0 {
-		o.EnvFiles = a.writing.EnvFiles
+		// Some variables of an account, such as the token of a session, must not be left to the keys of another one.
+		o.EnvFiles = nil
 	}
 	return o
 }

@@ -210,3 +210,32 @@ func TestApplyRefusesBackends(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyWriter checks that the variables of the writer take precedence in an apply, and that a look does not have them.
+func TestApplyWriter(t *testing.T) {
+	t.Parallel()
+	s := newApplied(t, update())
+	dir := t.TempDir()
+	reader, writer := filepath.Join(dir, "reader.env"), filepath.Join(dir, "writer.env")
+	s.write(reader, "LAB_TOKEN=reader-file\nLAB_USER=reader-file\nLAB_REGION=reader-file\n")
+	s.write(writer, "LAB_USER=writer-file\nLAB_ROLE=writer-file\n")
+	s.options.EnvFiles = []string{reader}
+	s.options.Env["LAB_ZONE"], s.options.Env["LAB_ROLE"] = "reader", "reader"
+	s.options.Writer = Account{Env: map[string]string{"LAB_TOKEN": "writer", "LAB_USER": "writer"}, EnvFiles: []string{writer}}
+	if _, err := Look(t.Context(), s.options); err != nil {
+		t.Fatal(err)
+	}
+	check := func(want map[string]string) {
+		t.Helper()
+		for name, value := range want {
+			if got := s.calledWith(name); got != value {
+				t.Errorf("%s is %q, want %q", name, got, value)
+			}
+		}
+	}
+	check(map[string]string{"LAB_TOKEN": "reader-file", "LAB_USER": "reader-file", "LAB_REGION": "reader-file", "LAB_ZONE": "reader", "LAB_ROLE": "reader"})
+	if _, err := s.apply(nil); err != nil {
+		t.Fatal(err)
+	}
+	check(map[string]string{"LAB_TOKEN": "writer", "LAB_USER": "writer-file", "LAB_REGION": "reader-file", "LAB_ZONE": "reader", "LAB_ROLE": "writer-file"})
+}

@@ -35,10 +35,9 @@ func (w *work) readPaths(cli string, environ []string) []string {
 		texts(valueOf(value), func(text string) { named = append(named, text) })
 	}
 	for name, value := range w.given(environ) {
-		_, set := w.Env[name]
-		_, filed := w.fromFiles[name]
+		_, set := w.set[name]
 		// A variable that only a pattern of pass_env passes need not be meant for the CLI.
-		if set || filed || slices.Contains(w.PassEnv, name) {
+		if set || slices.Contains(w.PassEnv, name) {
 			named = append(named, filepath.SplitList(value)...)
 		}
 	}

@@ -31,12 +31,9 @@ func reserved(name string) bool {
 
 // Check returns an error for invalid options.
 func (o Options) Check() error {
-	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
-		if reserved(name) {
-			return fmt.Errorf("env: %w", &reservedError{name})
-		}
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("env: %q is not a valid name of a variable", name)
+	for _, env := range []map[string]string{o.Env, o.Writer.Env} {
+		if err := checkEnv(env); err != nil {
+			return err
 		}
 	}
 	// Patterns do not pass reserved variables.
@@ -44,6 +41,18 @@ func (o Options) Check() error {
 		return fmt.Errorf("pass_env: %w", &reservedError{o.PassEnv[i]})
 	}
 	return o.Policy.Check()
+}
+
+func checkEnv(env map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if reserved(name) {
+			return fmt.Errorf("env: %w", &reservedError{name})
+		}
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("env: %q is not a valid name of a variable", name)
+		}
+	}
+	return nil
 }
 
 // A reservedError is the error for a variable that env, env_files and pass_env must not contain.
@@ -80,18 +89,30 @@ func ReadEnvFile(file string) (map[string]string, error) {
 	return env, nil
 }
 
-// readEnvFiles reads EnvFiles. It is called once per plan, so that the next plan uses rotated
-// credentials.
+// readEnvFiles reads the variables that the configuration sets. It is called once per plan, so that the
+// next plan uses rotated credentials.
 func (w *work) readEnvFiles() error {
-	w.fromFiles = map[string]string{}
-	for _, file := range w.EnvFiles {
+	var err error
+	if w.set, err = (Account{w.Env, w.EnvFiles}).read(); err != nil || !w.locks {
+		return err
+	}
+	writer, err := w.Writer.read()
+	maps.Copy(w.set, writer)
+	return err
+}
+
+// read returns the variables of an account.
+func (a Account) read() (map[string]string, error) {
+	set := map[string]string{}
+	maps.Copy(set, a.Env)
+	for _, file := range a.EnvFiles {
 		env, err := ReadEnvFile(file)
 		if err != nil {
-			return fmt.Errorf("env_files: %w", err)
+			return nil, fmt.Errorf("env_files: %w", err)
 		}
-		maps.Copy(w.fromFiles, env)
+		maps.Copy(set, env)
 	}
-	return nil
+	return set, nil
 }
 
 // given returns the variables that the configuration sets or passes.
@@ -103,8 +124,7 @@ func (w *work) given(environ []string) map[string]string {
 			given[name] = value
 		}
 	}
-	maps.Copy(given, w.Env)
-	maps.Copy(given, w.fromFiles)
+	maps.Copy(given, w.set)
 	return given
 }
 

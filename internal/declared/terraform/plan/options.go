@@ -45,6 +45,8 @@ type Options struct {
 	EnvFiles []string
 	Env      map[string]string
 	PassEnv  []string
+	// Writer is the account of an apply. Only Apply uses its variables. They take precedence over all others.
+	Writer Account
 	// CLIConfig is the CLI configuration file. "" means the one in Home, or an empty one.
 	CLIConfig string
 	// Home is the home folder of the CLI, for credential files. "" means an empty folder.
@@ -77,8 +79,15 @@ type Options struct {
 	// Limiter limits the number of concurrent plans. All roots share it.
 	Limiter *Limiter
 	Sealer  model.Sealer
-	// locks is set if the commands take the lock of the state.
+	// locks is set by Apply: the commands take the lock of the state, and have the variables of Writer.
 	locks bool
+}
+
+// An Account consists of variables of the CLI's environment.
+type Account struct {
+	Env map[string]string
+	// EnvFiles are files as those of Options. They take precedence over Env.
+	EnvFiles []string
 }
 
 const (

@@ -35,8 +35,8 @@ type work struct {
 	content string
 	// memory is the folder in memory of an apply; "" otherwise.
 	memory string
-	// fromFiles are the variables of EnvFiles.
-	fromFiles map[string]string
+	// set holds the variables that the configuration sets, unlike those of PassEnv.
+	set map[string]string
 	// required are the root's version constraints for the CLI.
 	required []string
 	// block holds the constant strings in the backend block. backend completes it. kept holds its
