@@ -177,7 +177,8 @@ func TestReconcileTerraform(t *testing.T) {
 	})
 }
 
-// A plan runs the programs of a root: the account of the writer is used only for a commit that was approved.
+// A plan runs the programs of a root: the account of the writer is used only for a commit that was approved. An account
+// may be a variable of the root.
 func TestReconcileTerraformAccount(t *testing.T) {
 	t.Parallel()
 	cli := oneCLI(t)
@@ -188,7 +189,9 @@ func TestReconcileTerraformAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.cli.Path = i.path(cli.Name)
-	i.settings, i.writing = ", box: false, env: {ACCOUNT: reader}", ", env: {ACCOUNT: writer}"
+	i.write("deploy/account.tf", "variable \"account\" {\n  default = \"pipeline\"\n}\n")
+	i.settings = ", box: false, env: {ACCOUNT: reader, TF_VAR_account: reader}"
+	i.writing = ", env: {ACCOUNT: writer, TF_VAR_account: writer}"
 	i.serveLab("approve")
 	d := i.serve()
 	d.awaitFindings()

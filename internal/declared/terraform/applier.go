@@ -68,8 +68,8 @@ func (a *Applier) Root() string {
 // because the commit has not been approved.
 func (a *Applier) Look(ctx context.Context) (e plan.Effect, commit string, err error) {
 	err = a.plans.checkedOut(ctx, func(c checkout) (err error) {
-		commit, c.Timeout = c.commit, a.Timeout()
-		e, err = plan.Look(ctx, c.Options)
+		commit = c.commit
+		e, err = plan.Look(ctx, a.lookOptions(c.Options))
 		return err
 	})
 	return e, commit, err
@@ -91,10 +91,16 @@ func (a *Applier) Apply(ctx context.Context, commit string, permit func(context.
 	})
 }
 
+// lookOptions returns the options of the declaration for a look, which does not use the account of the writer.
+func (a *Applier) lookOptions(o plan.Options) plan.Options {
+	o.Writer, o.Timeout = plan.Account{Env: a.writing.Env, EnvFiles: a.writing.EnvFiles}, a.Timeout()
+	return o
+}
+
 // options returns the options of the declaration with the account of the writer.
 func (a *Applier) options(o plan.Options) plan.Options {
-	o.Writer = plan.Account{Env: a.writing.Env, EnvFiles: a.writing.EnvFiles}
-	o.WritePaths, o.Timeout = a.writing.WritePaths, a.Timeout()
+	o = a.lookOptions(o)
+	o.WritePaths = a.writing.WritePaths
 	if len(a.writing.EnvFiles) > 0 {
 		// Some variables of an account, such as the token of a session, must not be left to the keys of another one.
 		o.EnvFiles = nil

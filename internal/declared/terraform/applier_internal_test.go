@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 )
 
@@ -21,7 +23,11 @@ func TestApplierOptions(t *testing.T) {
 		"EnvFiles": {"a session token of the reader does not fit keys of the writer", Writing{EnvFiles: []string{"writer.env"}}, nil},
 	} {
 		a := Applier{&plans{root: &root{loader: &loader{}}}, tc.writing}
-		o := a.options(plan.Options{Env: map[string]string{"TOKEN": "r"}, EnvFiles: []string{"reader.env"}})
+		declared := plan.Options{Env: map[string]string{"TOKEN": "r"}, EnvFiles: []string{"reader.env"}}
+		look, o := a.lookOptions(declared), a.options(declared)
+		if !slices.Equal(look.EnvFiles, declared.EnvFiles) || !cmp.Equal(look.Writer, o.Writer) {
+			t.Errorf("%s: a look has the files of the declaration, and the variables of the writer are known: got %+v", name, look)
+		}
 		if o.Env["TOKEN"] != "r" || o.Writer.Env["TOKEN"] != tc.writing.Env["TOKEN"] || !slices.Equal(o.EnvFiles, tc.files) ||
 			!slices.Equal(o.Writer.EnvFiles, tc.writing.EnvFiles) {
 			t.Errorf("%s: %s: got %+v", name, tc.reason, o)

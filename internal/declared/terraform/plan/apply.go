@@ -154,7 +154,7 @@ func (r *runner) effect(ctx context.Context) (file, state string, e Effect, err 
 	}
 	e.Result = Read(in, r.Sealer)
 	e.Tool = strings.TrimSpace(s.tool + " " + e.Version)
-	if e.Hindrance, e.Content, err = judge(text, p, state); err != nil {
+	if e.Hindrance, e.Content, err = judge(text, p, state, r.ofWriter); err != nil {
 		return "", "", e, &failure{"show", err.Error()}
 	}
 	if e.Lineage, err = lineageOf(state); err != nil {
@@ -216,11 +216,14 @@ func createMemory(dir string) (string, error) {
 }
 
 // judge returns the first reason why a plan must not be applied, and the digest of the plan and of its state. text is
-// the JSON of the plan.
-func judge(text string, p *Plan, state string) (hindrance, content string, err error) {
+// the JSON of the plan. The digest does not cover the values of the input variables in except.
+func judge(text string, p *Plan, state string, except map[string]bool) (hindrance, content string, err error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &parts); err != nil {
 		return "", "", fmt.Errorf("decode plan: %w", err)
+	}
+	if err := removeVariables(parts, except); err != nil {
+		return "", "", err
 	}
 	digest := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
@@ -232,6 +235,27 @@ func judge(text string, p *Plan, state string) (hindrance, content string, err e
 	}
 	fmt.Fprintf(digest, "state %d\n%s", len(state), state)
 	return hinders(p, parts), hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// removeVariables removes the values of some input variables from the parts of a plan. If a plan has values of no others,
+// it removes the whole part, as a plan without values has none.
+func removeVariables(parts map[string]json.RawMessage, names map[string]bool) error {
+	const part = "variables"
+	if len(names) == 0 || len(parts[part]) == 0 {
+		return nil
+	}
+	var variables map[string]json.RawMessage
+	if json.Unmarshal(parts[part], &variables) != nil { // The error would quote a value.
+		return errors.New("decode plan: variables is not an object")
+	}
+	maps.DeleteFunc(variables, func(name string, _ json.RawMessage) bool { return names[name] })
+	if len(variables) == 0 {
+		delete(parts, part)
+		return nil
+	}
+	text, err := json.Marshal(variables)
+	parts[part] = text
+	return err
 }
 
 // hinders returns the first reason why a plan must not be applied; "" if there is none. An update in place of a

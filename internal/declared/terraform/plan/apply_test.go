@@ -109,6 +109,51 @@ func TestApplyContent(t *testing.T) {
 	}
 }
 
+// TestApplyVariables checks which variables are part of the content of an effect: the account of the writer is none, and
+// all others are.
+func TestApplyVariables(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "writer.env")
+	content := func(writer Account, variables string) string {
+		s := newApplied(t, update())
+		s.write(file, "TF_VAR_user=w\nLAB_size=1\n")
+		s.options.Writer = writer
+		if variables != "" {
+			s.set("plan.json", strings.Replace(s.fake.text("plan.json"), "{", `{"variables":`+variables+`,`, 1))
+		}
+		looked, err := Look(t.Context(), s.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		applied, err := s.apply(errStop)
+		if !errors.Is(err, errStop) || looked.Content != applied.Content {
+			t.Errorf("%s: the contents of the look and of the apply differ: %v", variables, err)
+		}
+		return applied.Content
+	}
+	none, writer := Account{}, Account{Env: map[string]string{"TF_VAR_token": "w"}, EnvFiles: []string{file}}
+	const reader = `{"token": {"value": "r"}, "user": {"value": "r"}, "size": {"value": 1}}`
+	for name, tc := range map[string]struct {
+		reason    string
+		account   Account
+		variables string
+		equal     bool
+	}{
+		"Token":    {"env of the writer sets it", writer, `{"token": {"value": "w"}, "user": {"value": "r"}, "size": {"value": 1}}`, true},
+		"User":     {"env_files of the writer set it", writer, `{"token": {"value": "r"}, "user": {"value": "w"}, "size": {"value": 1}}`, true},
+		"Unset":    {"the declaration does not set it", writer, `{"size": {"value": 1}}`, true},
+		"Size":     {"the writer does not set it", writer, `{"token": {"value": "r"}, "user": {"value": "r"}, "size": {"value": 2}}`, false},
+		"NoWriter": {"no account sets it", none, `{"token": {"value": "w"}, "user": {"value": "r"}, "size": {"value": 1}}`, false},
+	} {
+		if equal := content(tc.account, reader) == content(tc.account, tc.variables); equal != tc.equal {
+			t.Errorf("%s: %s: equal is %v", name, tc.reason, equal)
+		}
+	}
+	if content(writer, `{"token": {"value": "r"}}`) != content(writer, "") {
+		t.Error("a plan whose only variable is one of the writer has the content of a plan without variables")
+	}
+}
+
 // TestLook checks that a look locks nothing and leaves nothing.
 func TestLook(t *testing.T) {
 	t.Parallel()

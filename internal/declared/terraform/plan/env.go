@@ -93,11 +93,19 @@ func ReadEnvFile(file string) (map[string]string, error) {
 // next plan uses rotated credentials.
 func (w *work) readEnvFiles() error {
 	var err error
-	if w.set, err = (Account{w.Env, w.EnvFiles}).read(); err != nil || !w.locks {
+	if w.set, err = (Account{w.Env, w.EnvFiles}).read(); err != nil {
 		return err
 	}
 	writer, err := w.Writer.read()
-	maps.Copy(w.set, writer)
+	if w.locks {
+		maps.Copy(w.set, writer)
+	}
+	w.ofWriter = map[string]bool{}
+	for name := range writer {
+		if variable, ok := strings.CutPrefix(name, "TF_VAR_"); ok {
+			w.ofWriter[variable] = true
+		}
+	}
 	return err
 }
 

@@ -45,7 +45,8 @@ type Options struct {
 	EnvFiles []string
 	Env      map[string]string
 	PassEnv  []string
-	// Writer is the account of an apply. Only Apply uses its variables. They take precedence over all others.
+	// Writer is the account of an apply. Only Apply uses its variables. They take precedence over all others. The values
+	// of the input variables of the root that it sets (TF_VAR_name) are no part of Effect.Content.
 	Writer Account
 	// CLIConfig is the CLI configuration file. "" means the one in Home, or an empty one.
 	CLIConfig string

@@ -37,6 +37,8 @@ type work struct {
 	memory string
 	// set holds the variables that the configuration sets, unlike those of PassEnv.
 	set map[string]string
+	// ofWriter holds the input variables of the root that Writer sets.
+	ofWriter map[string]bool
 	// required are the root's version constraints for the CLI.
 	required []string
 	// block holds the constant strings in the backend block. backend completes it. kept holds its
