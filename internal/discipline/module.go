@@ -76,7 +76,7 @@ func (c *checker) module(dir string) *module {
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || !terraform.IsConfiguration(e.Name()) || c.leadsNowhere(name, e) {
+		if e.IsDir() || !terraform.IsConfiguration(e.Name()) || c.leadsNowhere(name, e) {
 			continue
 		}
 		if file := c.parse(name); file != nil {

@@ -52,7 +52,7 @@ func ReadOutline(fsys fs.FS, dir string) (Outline, error) {
 	var problems []error
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case !IsConfiguration(name) || !e.Type().IsRegular() || strings.HasPrefix(name, "."):
+		case !IsConfiguration(name) || !e.Type().IsRegular():
 		case strings.HasPrefix(name, "terragrunt.hcl"):
 			o.backend = ""
 		default:

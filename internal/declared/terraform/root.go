@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/lazyregexp"
 )
 
@@ -35,7 +36,7 @@ func isMember(fsys fs.FS, dir string, deep bool) (bool, error) {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool {
 		// A link may lead to a file, or nowhere, as those with which editors lock files.
 		info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
-		return errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() || strings.HasPrefix(e.Name(), ".") && e.Name() != lockFile
+		return errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular()
 	})
 	if err != nil || !deep {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return IsConfiguration(e.Name()) }), err
@@ -80,13 +81,13 @@ func readBounded(fsys fs.FS, name string) (text []byte, err error) {
 }
 
 // IsConfiguration reports whether the base name of file is that of a configuration file of Terraform,
-// OpenTofu or Terragrunt.
+// OpenTofu or Terragrunt. Hidden files are none.
 func IsConfiguration(file string) bool {
 	name := filepath.Base(file)
 	if name == "terragrunt.hcl" || name == "terragrunt.hcl.json" {
 		return true
 	}
-	return slices.ContainsFunc([]string{".tf", ".tf.json", ".tofu", ".tofu.json"}, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	return syntax.IsConfiguration(name)
 }
 
 // IsState reports whether file has the extension of state files.

@@ -245,7 +245,7 @@ func TestCover(t *testing.T) {
 
 func TestIsRoot(t *testing.T) {
 	t.Parallel()
-	tests := map[string]bool{"main.tf": true, "main.tf.json": true, "main.tofu": true, "terragrunt.hcl": true, "web.yaml": false, "notes.tfvars": false}
+	tests := map[string]bool{"main.tf": true, "main.tf.json": true, "main.tofu": true, "terragrunt.hcl": true, ".main.tf": false, "web.yaml": false, "notes.tfvars": false}
 	for name, want := range tests {
 		dir := filepath.Dir(write(t, name, ""))
 		if got, err := terraform.IsRoot(dir); got != want || err != nil {

@@ -34,7 +34,8 @@ func unsupported(format string, args ...any) error {
 
 // IsSource reports whether a file with the given name can contain blocks in native syntax.
 func IsSource(name string) bool {
-	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
+	_, suffix := syntax.SplitName(name)
+	return suffix == ".tf" || suffix == ".tofu"
 }
 
 // Resource applies changes to the resource at an address. files maps the names of the files in the folder

@@ -121,21 +121,19 @@ func (r *Root) scan(m *module, dir string) {
 	}
 }
 
-// isConfiguration reports whether a file holds resources, variables or module calls. Like Terraform, it leaves out hidden
-// files and the backup files of editors.
+// isConfiguration reports whether a file holds resources, variables or module calls.
 func (r *Root) isConfiguration(name string) bool {
-	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
-		return false
-	}
-	name = strings.TrimSuffix(name, ".json")
-	return strings.HasSuffix(name, ".tf") || r.Tofu && strings.HasSuffix(name, ".tofu") || name == "terragrunt.hcl"
+	_, suffix := syntax.SplitName(name)
+	isTofu := strings.HasPrefix(suffix, ".tofu")
+	return suffix != "" && (r.Tofu || !isTofu) || strings.TrimSuffix(name, ".json") == "terragrunt.hcl"
 }
 
 // isReplaced reports whether OpenTofu reads another file of the same name instead: main.tofu instead of main.tf. See
 // https://opentofu.org/docs/language/files/
 func (r *Root) isReplaced(name string, names []string) bool {
-	base, found := strings.CutSuffix(strings.TrimSuffix(name, ".json"), ".tf")
-	return r.Tofu && found && slices.Contains(names, base+".tofu"+strings.TrimPrefix(name, base+".tf"))
+	stem, suffix := syntax.SplitName(name)
+	format, found := strings.CutPrefix(suffix, ".tf")
+	return r.Tofu && found && slices.Contains(names, stem+".tofu"+format)
 }
 
 func (m *module) read(file string, body hcl.Body) {

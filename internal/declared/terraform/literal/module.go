@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // A module is the configuration in one folder.
@@ -80,7 +81,7 @@ func (r *Root) texts(dir string) ([]text, error) {
 	var texts []text
 	left := maxFolder
 	for _, name := range names {
-		if _, suffix := split(name); suffix == "" || isEditorFile(name) {
+		if !syntax.IsConfiguration(name) {
 			continue
 		}
 		content, err := readFile(r.files, path.Join(dir, name))
@@ -103,8 +104,8 @@ func (p *Parser) newModule(dir string, texts []text) *module {
 	}
 	stems := map[string]bool{}
 	for _, t := range texts {
-		stem, suffix := split(path.Base(t.name))
-		m.opaque = m.opaque || stem == "override" || strings.HasSuffix(stem, "_override")
+		stem, suffix := syntax.SplitName(path.Base(t.name))
+		m.opaque = m.opaque || syntax.IsOverride(t.name)
 		// OpenTofu reads x.tofu instead of x.tf; Terraform does not.
 		stem += strings.TrimPrefix(strings.TrimPrefix(suffix, ".tf"), ".tofu")
 		m.opaque = m.opaque || stems[stem]
@@ -127,21 +128,6 @@ func (r *Root) list(dir string) ([]string, error) {
 		names[i] = e.Name()
 	}
 	return names, nil
-}
-
-// split splits the name of a configuration file; suffix is "" for other files.
-func split(name string) (stem, suffix string) {
-	for _, suffix := range []string{".tf.json", ".tofu.json", ".tf", ".tofu"} {
-		if stem, is := strings.CutSuffix(name, suffix); is {
-			return stem, suffix
-		}
-	}
-	return name, ""
-}
-
-// isEditorFile reports whether Terraform ignores a file by its name.
-func isEditorFile(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#")
 }
 
 func (m *module) read(p *Parser, t text) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared/folder"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // binary returns the path of the CLI, and whether it is Terragrunt. OpenTofu suits a root with .tofu files, which
@@ -64,14 +65,13 @@ func (o Options) ReadsTofu() bool {
 
 func isTerraform(path string) bool { return strings.HasPrefix(filepath.Base(path), "terraform") }
 
-// has reports whether the root has a file with the extension, or with the extension and ".json".
+// has reports whether the root has a configuration file with the extension, or with the extension and ".json".
 func (o Options) has(extension string) bool {
-	for _, pattern := range []string{"*" + extension, "*" + extension + ".json"} {
-		if found, err := fs.Glob(os.DirFS(o.Dir), pattern); err == nil && len(found) > 0 {
-			return true
-		}
-	}
-	return false
+	entries, err := os.ReadDir(o.Dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		_, suffix := syntax.SplitName(e.Name())
+		return strings.TrimSuffix(suffix, ".json") == extension
+	})
 }
 
 // CheckInstalled returns an error if none of terraform, tofu and terragrunt is on PATH.

@@ -28,6 +28,7 @@ func TestBinarySuitsRoot(t *testing.T) {
 		"locked by OpenTofu":     {map[string]string{"main.tf": "", lockFileName: fmt.Sprintf(lock, "opentofu.org")}, []string{"terraform", "tofu"}, "tofu"},
 		"a .tofu file":           {map[string]string{"main.tf": "", "more.tofu": ""}, []string{"terraform", "tofu"}, "tofu"},
 		"a .tofu file, no tofu":  {map[string]string{"main.tf": "", "more.tofu": ""}, []string{"terraform"}, "terraform"},
+		"a hidden .tofu file":    {map[string]string{"main.tf": "", ".old.tofu": ""}, []string{"terraform", "tofu"}, "terraform"},
 		"only .tofu files":       {map[string]string{"main.tofu.json": ""}, []string{"terraform", "tofu"}, "tofu"},
 		"the same, without tofu": {map[string]string{"main.tofu": ""}, []string{"terraform"}, "the root has only .tofu files"},
 	} {

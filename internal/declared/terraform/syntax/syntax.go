@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -97,14 +96,6 @@ func Parse(name string, text []byte) (*hcl.File, error) {
 	}
 	file, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
 	return file, located(name, diags)
-}
-
-// IsOverride reports whether a file is an override file, whose blocks Terraform merges into those of other
-// files.
-func IsOverride(file string) bool {
-	name := strings.TrimSuffix(path.Base(file), ".json")
-	name = strings.TrimSuffix(name, path.Ext(name))
-	return name == "override" || strings.HasSuffix(name, "_override")
 }
 
 // located returns the first error of the diagnostics.

@@ -9,6 +9,27 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
+func TestSplitName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][2]string{
+		"main.tf": {"main", ".tf"}, "a.b.tf.json": {"a.b", ".tf.json"}, "main.tofu": {"main", ".tofu"}, "main.tofu.json": {"main", ".tofu.json"},
+		"main.json": {"main.json"}, "main.tfvars": {"main.tfvars"}, "terragrunt.hcl": {"terragrunt.hcl"},
+		// Terraform ignores them.
+		".main.tf": {".main.tf"}, ".tf": {".tf"}, "main.tf~": {"main.tf~"}, "#main.tf#": {"#main.tf#"}, ".#main.tf": {".#main.tf"},
+	} {
+		if stem, suffix := syntax.SplitName(name); stem != want[0] || suffix != want[1] || syntax.IsConfiguration(name) != (want[1] != "") {
+			t.Errorf("%s: got %q, %q", name, stem, suffix)
+		}
+	}
+	for name, want := range map[string]bool{
+		"override.tf": true, "a/b_override.tofu.json": true, "overrides.tf": false, "_override/main.tf": false, ".a_override.tf": false,
+	} {
+		if syntax.IsOverride(name) != want {
+			t.Errorf("IsOverride(%s) is not %v", name, want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ reason, name, text, want string }{

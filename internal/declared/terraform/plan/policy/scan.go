@@ -139,7 +139,7 @@ func (s *scan) add(dir, pack, prefix string) {
 	}
 	reading := &reading{scan: s, module: m, required: map[string][]use{}}
 	for _, e := range entries {
-		if isConfiguration(e.Name()) {
+		if syntax.IsConfiguration(e.Name()) { // of x.tf and x.tofu, both
 			reading.file(e.Name())
 		}
 	}
@@ -147,16 +147,6 @@ func (s *scan) add(dir, pack, prefix string) {
 	if dir == s.Dir {
 		reading.rest()
 	}
-}
-
-// isConfiguration reports whether Terraform or OpenTofu may read a file. Of x.tf and x.tofu, it
-// includes both.
-func isConfiguration(name string) bool {
-	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
-		return false
-	}
-	name = strings.TrimSuffix(name, ".json")
-	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
 }
 
 // file reads one file of the module.

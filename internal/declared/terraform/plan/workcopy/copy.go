@@ -39,8 +39,8 @@ type Source struct {
 	// if one of them is in a folder that it copies.
 	Absent map[string]error
 	absent absences
-	// Except is a folder that is not copied: driftd's own. Stateless excludes the state files of a root
-	// without a backend block, because init would migrate them to another backend.
+	// Except is a folder that is not copied: driftd's own. Stateless excludes the state files of the
+	// root. It is set if the root has a backend block, because init would migrate them to that backend.
 	Except    string
 	Stateless bool
 	// Contained makes Copy return an error for a symbolic link that leads out of Within, or out of Root if

@@ -30,7 +30,7 @@ func Reduce(dir string) error {
 		switch {
 		case name == ".terraform.lock.hcl" || isTest(name):
 			err = os.Remove(filepath.Join(dir, name))
-		case e.IsDir() || !isNative(name) && !isJSON(name):
+		case e.IsDir() || !syntax.IsConfiguration(name):
 		case !e.Type().IsRegular():
 			// Copy keeps a link to a file that driftd must not read.
 			err = fmt.Errorf("read %s: the link leads out of the root", name)

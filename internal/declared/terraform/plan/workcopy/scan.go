@@ -94,23 +94,15 @@ func Scan(dir string) Module {
 func IsRoot(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return isJSON(e.Name()) || isNative(e.Name())
+		return syntax.IsConfiguration(e.Name())
 	})
-}
-
-func isJSON(name string) bool {
-	return strings.HasSuffix(name, ".tf.json") || strings.HasSuffix(name, ".tofu.json")
-}
-
-func isNative(name string) bool {
-	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
 }
 
 // parse parses a file of Terraform, OpenTofu or Terragrunt, as far as it is valid. It returns an
 // error for a file that is too large or nested too deeply. The CLI reports all other errors.
 func parse(path string) (*hcl.File, error) {
 	name := filepath.Base(path)
-	isRead := isJSON(name) || isNative(name)
+	isRead := syntax.IsConfiguration(name)
 	isTerragrunt := strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, ".")
 	if !isRead && !isTerragrunt {
 		return nil, nil

@@ -32,6 +32,17 @@ func lay(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
+// TestScanHidden checks that a backend in a file that the CLI ignores does not count, and that such a file makes no root.
+func TestScanHidden(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	backend := "terraform {\n  backend \"s3\" {}\n}\n"
+	lay(t, dir, map[string]string{".backend.tf": backend, "backend.tf~": backend, "#backend.tf#": backend})
+	if m := Scan(dir); m.Backend != "" || IsRoot(dir) {
+		t.Errorf("got the backend %q, and a root: %v", m.Backend, IsRoot(dir))
+	}
+}
+
 func TestScan(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
