@@ -3,10 +3,11 @@ package discipline
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // ignoreEach records the attributes in the list of an ignore_changes, and adds their names to ignored.
@@ -43,7 +44,7 @@ func (m *module) useImpure(address string, body hcl.Body, at place, ignored map[
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		if call := impureCall(arguments[name]); call != nil && !ignored[name] {
-			m.impure = append(m.impure, dependency{address: address + " " + name, what: "calls " + strings.TrimPrefix(call.Name, "core::") + "()",
+			m.impure = append(m.impure, dependency{address: address + " " + name, what: "calls " + syntax.FunctionName(call.Name) + "()",
 				at: place{at.file, call.NameRange.Start.Line}, block: at.line})
 		}
 	}
@@ -53,8 +54,7 @@ func (m *module) useImpure(address string, body hcl.Body, at place, ignored map[
 func impureCall(n hclsyntax.Node) (found *hclsyntax.FunctionCallExpr) {
 	// VisitAll returns only the errors of the visitor, which returns none.
 	_ = hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
-		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && found == nil &&
-			slices.Contains([]string{"timestamp", "plantimestamp", "uuid", "bcrypt"}, strings.TrimPrefix(call.Name, "core::")) {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && found == nil && syntax.PurityOf(call.Name) != syntax.Pure {
 			found = call
 		}
 		return nil

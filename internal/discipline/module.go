@@ -3,7 +3,6 @@ package discipline
 import (
 	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -251,22 +250,20 @@ func providerOf(typ string, body hcl.Body) string {
 
 // dependsOn returns what a data source reads that is declared elsewhere; "" if it reads what its provider has.
 func dependsOn(typ string, body hcl.Body) string {
-	switch typ {
-	case "terraform_remote_state":
-		return "reads the outputs of another state"
-	case "tfe_outputs":
-		return "reads the outputs of another workspace"
-	case "external":
-		return "runs a program at each plan"
-	case "http":
-		return "reads a URL at each plan"
+	d, _ := syntax.ImplicitDependencyOf(typ)
+	if d.IfMostRecent && !isTrue(attribute(body, syntax.MostRecent)) {
+		return ""
 	}
-	if a := attribute(body, "most_recent"); a != nil && slices.Contains([]string{"aws_ami", "openstack_images_image_v2"}, typ) {
-		if v, diags := a.Expr.Value(nil); !diags.HasErrors() && v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.True() {
-			return "selects the newest image (most_recent = true)"
-		}
+	return d.Reads
+}
+
+// isTrue reports whether an attribute is set to the constant true.
+func isTrue(a *hcl.Attribute) bool {
+	if a == nil {
+		return false
 	}
-	return ""
+	v, diags := a.Expr.Value(nil)
+	return !diags.HasErrors() && v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.True()
 }
 
 // addressOf returns the address of the provider with a local name.

@@ -11,6 +11,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/driftd/driftd/internal/declared/terraform/state"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
 )
@@ -36,23 +37,12 @@ type returned struct{ attribute, name string }
 // returnedBy returns the sealed values that a data source returned, if it reads what is declared elsewhere; nil for others. They are
 // those of the check terraform/implicit-dependency.
 func returnedBy(typ string, values model.Value, sealer model.Sealer) map[returned]model.Value {
-	var attributes []string
-	switch {
-	case typ == "terraform_remote_state":
-		attributes = []string{"outputs"}
-	case typ == "tfe_outputs":
-		attributes = []string{"values", "nonsensitive_values"}
-	case typ == "external":
-		attributes = []string{"result"}
-	case typ == "http":
-		attributes = []string{"response_body"}
-	case (typ == "aws_ami" || typ == "openstack_images_image_v2") && values.At("most_recent").Text() == "true":
-		attributes = []string{"id", "name"}
-	default:
+	d, ok := syntax.ImplicitDependencyOf(typ)
+	if !ok || d.IfMostRecent && values.At(syntax.MostRecent).Text() != "true" {
 		return nil
 	}
 	found := map[returned]model.Value{}
-	for _, attribute := range attributes {
+	for _, attribute := range d.Returned {
 		switch v := withoutNulls(values.At(attribute)); v.Kind() {
 		case model.Null:
 		case model.Map:

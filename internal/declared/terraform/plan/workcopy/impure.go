@@ -1,11 +1,12 @@
 package workcopy
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // An Expression describes whether the value of an argument is the same in each plan.
@@ -80,10 +81,10 @@ func (m *Module) argument(of, name string, n hclsyntax.Node) {
 	_ = hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch t := n.(type) {
 		case *hclsyntax.FunctionCallExpr:
-			switch function := strings.TrimPrefix(t.Name, "core::"); {
-			case slices.Contains([]string{"timestamp", "uuid", "bcrypt"}, function):
-				a.Impure = append(a.Impure, function)
-			case function == "plantimestamp", strings.HasPrefix(function, "provider::"):
+			switch purity := syntax.PurityOf(t.Name); {
+			case purity == syntax.ImpureInApply:
+				a.Impure = append(a.Impure, syntax.FunctionName(t.Name))
+			case purity == syntax.ImpureInPlan, strings.HasPrefix(t.Name, "provider::"):
 				m.Reads = true
 			}
 		case *hclsyntax.ScopeTraversalExpr:
