@@ -46,21 +46,15 @@ func (d *changedField) fits(rule *model.SeverityRule) bool {
 	switch {
 	case rule.Removed:
 		return d.removes(rule)
-	case rule.Path != "" && !isBelow(d.path, rule.Path) && !d.has(d.live, rule.Path):
+	case rule.Path != "" && !model.Below(d.path, rule.Path) && !d.has(d.live, rule.Path):
 		return false
 	}
 	return len(rule.Where) == 0 || d.causes(rule.Where)
 }
 
-// isBelow reports whether a path is equal to another one or below it.
-func isBelow(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
 // has reports whether a value at the change's path has the field at a longer path.
 func (d *changedField) has(v model.Value, path string) bool {
-	if !isBelow(path, d.path) {
+	if !model.Below(path, d.path) {
 		return false
 	}
 	field := model.Condition{Path: strings.TrimPrefix(path[len(d.path):], "."), Present: true}
@@ -100,10 +94,10 @@ func (d *changedField) causes(where []model.Condition) bool {
 // field.
 func (d *changedField) concerns(c *model.Condition, from string) bool {
 	at := strings.Trim(from+"."+c.Path, ".")
-	if isBelow(d.path, at) && len(c.With) > 0 {
+	if model.Below(d.path, at) && len(c.With) > 0 {
 		return slices.ContainsFunc(c.With, func(c model.Condition) bool { return d.concerns(&c, at) })
 	}
-	return isBelow(d.path, at) || isBelow(at, d.path)
+	return model.Overlap(d.path, at)
 }
 
 // with returns the part of the resource at the steps, with another value for the changed field. Of

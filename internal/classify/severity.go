@@ -371,7 +371,7 @@ func exposure(kind *model.Kind, verdict model.Verdict, path string) model.Exposu
 		return ""
 	}
 	for _, e := range kind.Exposed {
-		if e.Path == "" || path == "" && verdict == model.Unmanaged || path != "" && (isBelow(path, e.Path) || isBelow(e.Path, path)) {
+		if e.Path == "" || path == "" && verdict == model.Unmanaged || path != "" && model.Overlap(path, e.Path) {
 			return e.What
 		}
 	}

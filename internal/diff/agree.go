@@ -35,5 +35,5 @@ func differing(schema *model.Schema, a, b model.Value, same func(schema *model.S
 // Touches reports whether one of the paths is equal to at, below it or above it. The path "" is
 // above all others.
 func Touches(paths []string, at string) bool {
-	return slices.ContainsFunc(paths, func(p string) bool { return at == "" || p == "" || below(p, at) || below(at, p) })
+	return slices.ContainsFunc(paths, func(p string) bool { return at == "" || p == "" || model.Overlap(p, at) })
 }

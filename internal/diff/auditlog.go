@@ -49,7 +49,7 @@ func recordedElsewhere(kind *model.Kind, path string) string {
 		return ""
 	}
 	for field, where := range kind.LoggedElsewhere {
-		if below(path, field) {
+		if model.Below(path, field) {
 			return where
 		}
 	}
@@ -59,18 +59,12 @@ func recordedElsewhere(kind *model.Kind, path string) string {
 // names reports whether a log's entry contains the field at a path, one above it or one
 // below it.
 func names(t *model.AuditEvent, path string) bool {
-	return path != "" && !excepts(t, path) && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
+	return path != "" && !excepts(t, path) && slices.ContainsFunc(t.Fields, func(f string) bool { return model.Overlap(path, f) })
 }
 
 // excepts reports whether a log's entry is no evidence for the field at a path.
 func excepts(t *model.AuditEvent, path string) bool {
-	return slices.ContainsFunc(t.Excluded, func(f string) bool { return below(path, f) })
-}
-
-// below reports whether a path is equal to another one or below it.
-func below(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	return slices.ContainsFunc(t.Excluded, func(f string) bool { return model.Below(path, f) })
 }
 
 // claimAuthor returns who last set the declared value at a path according to the

@@ -7,30 +7,6 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestBelow checks whether one path continues another one at a step.
-func TestBelow(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		path, above string
-		want        bool
-	}{
-		{"spec", "spec", true},
-		{"spec.replicas", "spec", true},
-		{"args[0]", "args", true},
-		{"spec", "spec.replicas", false},
-		{"specification", "spec", false},
-		{"spec-x", "spec", false},
-		{"spec", "", false},
-		{".x", "", true},
-		{"", "", true},
-		{"", "spec", false},
-	} {
-		if got := below(tc.path, tc.above); got != tc.want {
-			t.Errorf("below(%q, %q) = %v, want %v", tc.path, tc.above, got, tc.want)
-		}
-	}
-}
-
 // TestNames checks that an event names a field by its path, one above it, or one below it.
 func TestNames(t *testing.T) {
 	t.Parallel()

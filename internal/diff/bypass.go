@@ -63,7 +63,7 @@ func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) mo
 
 // isUnknownAt reports whether the value of a version is unknown at a path.
 func isUnknownAt(v *model.Version, at string) bool {
-	return slices.ContainsFunc(v.Unknown, func(u string) bool { return u == "" || below(at, u) || below(u, at) })
+	return slices.ContainsFunc(v.Unknown, func(u string) bool { return u == "" || model.Overlap(at, u) })
 }
 
 // appliedValue returns the declared value that, applied as r, results in the live value

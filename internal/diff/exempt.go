@@ -155,7 +155,7 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	path := w.path.String()
 	for _, list := range [][]model.Delegation{w.claim.Delegated, w.subject.Delegated} {
 		for i := range list {
-			if below(path, list[i].Path) && list[i].Adds == adds {
+			if model.Below(path, list[i].Path) && list[i].Adds == adds {
 				return &list[i]
 			}
 		}
@@ -167,7 +167,7 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 func (w *walk) isHidden() bool {
 	path := w.path.String()
 	return slices.ContainsFunc(w.claim.Delegated, func(d model.Delegation) bool {
-		return d.Hidden && (below(path, d.Path) || below(d.Path, path))
+		return d.Hidden && model.Overlap(path, d.Path)
 	})
 }
 

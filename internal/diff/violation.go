@@ -44,7 +44,7 @@ func addViolation(outcomes []model.Outcome, compared int, v *model.Violation, cl
 	if v.Path != "" {
 		for i := range outcomes[:compared] {
 			o := &outcomes[i]
-			if slices.ContainsFunc(o.Changes, func(c model.Change) bool { return below(c.Path, v.Path) || below(v.Path, c.Path) }) {
+			if slices.ContainsFunc(o.Changes, func(c model.Change) bool { return model.Overlap(c.Path, v.Path) }) {
 				o.Reason = strings.TrimPrefix(o.Reason+"; "+v.Reason, "; ")
 				if o.Severity == "" || v.Severity.Rank() < o.Severity.Rank() {
 					o.Severity = v.Severity

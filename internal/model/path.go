@@ -29,6 +29,16 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
+// Below reports whether path is equal to above or below it: spec.replicas is below spec, and
+// labels["a.b/c"] is below labels. Callers handle the path "" of a whole resource themselves.
+func Below(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Overlap reports whether two paths are equal or one of them is below the other.
+func Overlap(a, b string) bool { return Below(a, b) || Below(b, a) }
+
 // WithoutKeys returns path without the brackets of list elements. Brackets with a quoted field
 // name, such as labels["a.b/c"], remain.
 func WithoutKeys(path string) string {

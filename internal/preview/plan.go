@@ -2,7 +2,6 @@ package preview
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/classify"
@@ -242,10 +241,5 @@ func has(changes []model.Change, path string) bool {
 // overlap reports whether a path is equal to another one, or above or below it. Keys of list
 // elements do not count, because a plan without schemas has positions instead.
 func overlap(a, b string) bool {
-	a, b = model.WithoutKeys(a), model.WithoutKeys(b)
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	rest, ok := strings.CutPrefix(b, a)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	return model.Overlap(model.WithoutKeys(a), model.WithoutKeys(b))
 }

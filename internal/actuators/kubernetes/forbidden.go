@@ -125,9 +125,9 @@ func forbiddenField(kind, path string) string {
 	switch {
 	case !mayChange(path):
 		return "driftd never changes " + path
-	case kind == "kubernetes/Service" && isBelow(path, "spec.type"):
+	case kind == "kubernetes/Service" && model.Below(path, "spec.type"):
 		return "driftd never changes spec.type of a Service: the API server assigns and releases addresses and ports with it, which no dry run shows beforehand: apply the declaration"
-	case kind == "kubernetes/StatefulSet.apps" && isBelow(path, "spec.persistentVolumeClaimRetentionPolicy"):
+	case kind == "kubernetes/StatefulSet.apps" && model.Below(path, "spec.persistentVolumeClaimRetentionPolicy"):
 		return "driftd never changes spec.persistentVolumeClaimRetentionPolicy: it decides when data is deleted"
 	}
 	return ""
@@ -145,15 +145,9 @@ func mayChange(path string) bool {
 		return false
 	case "metadata":
 		rest := strings.TrimPrefix(path, "metadata.")
-		return isBelow(rest, "labels") || isBelow(rest, "annotations")
+		return model.Below(rest, "labels") || model.Below(rest, "annotations")
 	}
 	return true
-}
-
-// isBelow reports whether a path is another one, or below it.
-func isBelow(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // tokenTypes are the types of Secrets that hold credentials for the cluster itself.

@@ -362,6 +362,6 @@ func compete(a, b model.SeverityRule) bool {
 	if !slices.ContainsFunc(a.Verdicts, func(v model.Verdict) bool { return slices.Contains(b.Verdicts, v) }) && len(a.Verdicts) > 0 && len(b.Verdicts) > 0 {
 		return false
 	}
-	apart := a.Path != "" && b.Path != "" && a.Path != b.Path && !strings.HasPrefix(a.Path, b.Path+".") && !strings.HasPrefix(b.Path, a.Path+".")
+	apart := a.Path != "" && b.Path != "" && !model.Overlap(a.Path, b.Path)
 	return !apart || len(a.Where) > 0 && len(b.Where) > 0
 }
