@@ -90,7 +90,7 @@ func replacesAt(c *model.Claim, path string, change *model.Change) bool {
 		if r.Larger {
 			return r.Path == path && isLarger(change)
 		}
-		return r.Path == path || strings.HasPrefix(path, r.Path+".") || strings.HasPrefix(r.Path, path+".")
+		return model.Overlap(path, r.Path)
 	})
 }
 
