@@ -22,6 +22,7 @@ func TestReplacedInstances(t *testing.T) {
 		"destroyed first":    {"delete create", object{"replace_paths": []any{[]any{"name"}}}, []model.Replacement{{Path: "name"}}, "replace"},
 		"created first":      {"create delete", object{"replace_paths": []any{[]any{"name"}}}, []model.Replacement{{Path: "name"}}, "replace"},
 		"in blocks and maps": {"delete create", object{"replace_paths": []any{[]any{"disk", 0, "size"}, []any{"disk", 1, "size"}, []any{"labels", "a"}}}, []model.Replacement{{Path: "disk.size"}, {Path: "labels.a"}}, "replace"},
+		"quoted names":       {"delete create", object{"replace_paths": []any{[]any{"labels", "a.b/c"}, []any{"labels", "a", "b"}}}, []model.Replacement{{Path: `labels["a.b/c"]`}, {Path: "labels.a.b"}}, "replace"},
 		"tainted":            {"delete create", object{"action_reason": "replace_because_tainted"}, nil, "replace"},
 		"an update":          {"update", nil, nil, "update"},
 	} {
