@@ -296,20 +296,7 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 		}
 		s.Resources++
 	}
-	unchecked := map[model.Key]bool{}
-	for i := range found {
-		switch f := &found[i]; {
-		case f.Hidden != "":
-			s.Hidden++
-		case f.Accepted():
-			s.Accepted++
-		case f.Verdict.IsDrift():
-			s.Findings++
-		default:
-			unchecked[f.Key] = true
-		}
-	}
-	s.Unchecked = len(unchecked)
+	s.CountFindings(found)
 	return s
 }
 

@@ -168,6 +168,26 @@ type Summary struct {
 	NotJudged int `json:"not_judged,omitempty"`
 }
 
+// CountFindings sets the numbers of findings, and of the resources that could not be checked, to
+// those of the given open findings.
+func (s *Summary) CountFindings(open []Finding) {
+	s.Findings, s.Accepted, s.Hidden = 0, 0, 0
+	unchecked := map[Key]bool{}
+	for i := range open {
+		switch f := &open[i]; {
+		case f.Hidden != "":
+			s.Hidden++
+		case f.Accepted():
+			s.Accepted++
+		case f.Verdict.IsDrift():
+			s.Findings++
+		default:
+			unchecked[f.Key] = true
+		}
+	}
+	s.Unchecked = len(unchecked)
+}
+
 // A Report is the result of a scan in its published form.
 type Report struct {
 	Version  int        `json:"version"`

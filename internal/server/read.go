@@ -97,20 +97,7 @@ func (a API) report(r *http.Request) (any, error) {
 // summary counts the open findings. The number of resources in sync comes from the run.
 func summary(run model.Run, open []model.Finding) model.Summary {
 	s := model.Summary{Resources: run.Summary.Resources, InSync: run.Summary.InSync, Exempt: run.Summary.Exempt, NotJudged: run.Summary.NotJudged}
-	unchecked := map[model.Key]bool{}
-	for _, f := range open {
-		switch {
-		case f.Hidden != "":
-			s.Hidden++
-		case f.Accepted():
-			s.Accepted++
-		case f.Verdict.IsDrift():
-			s.Findings++
-		default:
-			unchecked[f.Key] = true
-		}
-	}
-	s.Unchecked = len(unchecked)
+	s.CountFindings(open)
 	return s
 }
 
