@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,8 +9,8 @@ import (
 )
 
 // Observe processes the open findings after a scan. It ends proposals whose findings are resolved or
-// changed, and proposes actions for findings that match rules with the modes approve and auto, the most
-// severe first.
+// changed, and proposes actions for findings that match rules with the modes approve and auto, in the
+// order of model.CompareWorst.
 func (r *Reconciler) Observe(ctx context.Context, findings []model.Finding) error {
 	standing, err := r.Store.Standing()
 	if err != nil {
@@ -79,14 +78,13 @@ func (r *Rule) enough(standing *Standing, started int) string {
 	return fmt.Sprintf("rule %q has %d proposals that wait, and per_hour is %d: `driftd actions --open` lists them", r.Name, waiting, r.PerHour)
 }
 
+// worstFirst returns the findings in the order of model.CompareWorst, in which the page lists them.
 func worstFirst(findings []model.Finding) []*model.Finding {
 	list := make([]*model.Finding, len(findings))
 	for i := range findings {
 		list[i] = &findings[i]
 	}
-	slices.SortStableFunc(list, func(a, b *model.Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.FirstSeen.Compare(b.FirstSeen))
-	})
+	slices.SortStableFunc(list, model.CompareWorst)
 	return list
 }
 

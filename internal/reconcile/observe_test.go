@@ -39,6 +39,34 @@ func TestObserveSameResource(t *testing.T) {
 	}
 }
 
+// TestObserveOrder checks that the only action of a scan is for the finding which the page lists first.
+func TestObserveOrder(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(older, other *model.Finding)
+		want   string
+	}{
+		"age":               {func(_, _ *model.Finding) {}, "f1"},
+		"exposed":           {func(_, other *model.Finding) { other.Exposure = model.ExposesCode }, "f2"},
+		"severity":          {func(_, other *model.Finding) { other.Severity = model.Critical }, "f2"},
+		"severity, exposed": {func(older, other *model.Finding) { older.Severity, other.Exposure = model.Critical, model.ExposesCode }, "f1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(r *reconcile.Rule) { r.Mode, r.PerScan = reconcile.Auto, 1 })
+			other := b.drift("f2", "web")
+			b.store.findings[0].FirstSeen = other.FirstSeen.Add(-time.Hour)
+			c.change(&b.store.findings[0], other)
+			if err := b.Observe(t.Context(), b.store.findings); err != nil || len(b.store.actions) != 1 {
+				t.Fatalf("%d actions, %v", len(b.store.actions), err)
+			}
+			if got := b.store.actions[0].Finding; got != c.want {
+				t.Errorf("the action is for %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // TestObserveSuperseded checks that an action that was superseded is proposed again while the finding is as it was.
 func TestObserveSuperseded(t *testing.T) {
 	t.Parallel()
