@@ -104,7 +104,7 @@ func Findings(in Input) Result {
 		}
 	}
 	for _, list := range [][]model.Finding{result.Current, result.Remembered, result.Resolved} {
-		Sort(list)
+		model.SortWorst(list)
 	}
 	result.Rules, result.Severities = rules.runs, rater.runs
 	return result
@@ -171,11 +171,6 @@ func flip(f, before, resolved *model.Finding, now time.Time) {
 		f.Flipped(now, f.Basis)
 	}
 	f.Flapping = f.Flaps(now)
-}
-
-// Sort sorts findings in place in the order of model.CompareWorst.
-func Sort(findings []model.Finding) {
-	slices.SortFunc(findings, func(a, b model.Finding) int { return model.CompareWorst(&a, &b) })
 }
 
 // The current findings are those of this scan, without IDs.

@@ -9,35 +9,6 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestSort orders findings of one age by severity, resource, verdict and ID, from any
-// order.
-func TestSort(t *testing.T) {
-	t.Parallel()
-	of := func(id string, severity model.Severity, verdict model.Verdict, k model.Key) model.Finding {
-		return model.Finding{ID: id, Severity: severity, Verdict: verdict, Key: k}
-	}
-	a, b := model.Key{Source: "s", Kind: "k", ID: "a"}, model.Key{Source: "s", Kind: "k", ID: "b"}
-	want := []model.Finding{
-		of("9", model.Critical, model.Unchecked, b),
-		of("8", model.High, model.Conflict, b),
-		of("7", model.High, model.Missing, b),
-		of("5", model.Medium, model.Changed, a),
-		of("6", model.Medium, model.Missing, a),
-		of("1", model.Medium, model.Changed, b),
-		of("4", model.Medium, model.Changed, b),
-		of("3", model.Low, model.Conflict, a),
-		of("2", model.Info, model.Conflict, a),
-		of("0", "unheard-of", model.Conflict, a),
-	}
-	for turn := range want {
-		got := turned(want, turn)
-		Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("turn %d (-want +got):\n%s", turn, diff)
-		}
-	}
-}
-
 // TestUsualSeverities rates each verdict of which no rule speaks.
 func TestUsualSeverities(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,36 @@ func TestCompareWorst(t *testing.T) {
 	}
 }
 
+// TestSortWorst orders findings of one age by severity, resource, verdict and ID, from any
+// order.
+func TestSortWorst(t *testing.T) {
+	t.Parallel()
+	of := func(id string, severity Severity, verdict Verdict, k Key) Finding {
+		return Finding{ID: id, Severity: severity, Verdict: verdict, Key: k}
+	}
+	a, b := Key{Source: "s", Kind: "k", ID: "a"}, Key{Source: "s", Kind: "k", ID: "b"}
+	want := []Finding{
+		of("9", Critical, Unchecked, b),
+		of("8", High, Conflict, b),
+		of("7", High, Missing, b),
+		of("5", Medium, Changed, a),
+		of("6", Medium, Missing, a),
+		of("1", Medium, Changed, b),
+		of("4", Medium, Changed, b),
+		of("3", Low, Conflict, a),
+		of("2", Info, Conflict, a),
+		of("0", "unheard-of", Conflict, a),
+	}
+	for turn := range want {
+		got := slices.Concat(want[turn:], want[:turn])
+		slices.Reverse(got[:len(got)/2])
+		SortWorst(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("turn %d (-want +got):\n%s", turn, diff)
+		}
+	}
+}
+
 func TestWorstFirstChanges(t *testing.T) {
 	t.Parallel()
 	paths := func(f Finding) (paths []string) {

@@ -52,7 +52,7 @@ const severeFactor = 2
 // byUrgency compares threads by stage, then by severity, the worst first.
 func (pl *planner) byUrgency(a, b *thread) int {
 	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(notQuiet(a.news)).Rank(), worst(notQuiet(b.news)).Rank()),
-		cmp.Compare(urgency(a.news[0]), urgency(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
+		cmp.Compare(urgency(a.news[0]), urgency(b.news[0])), model.CompareWorst(a.news[0].finding, b.news[0].finding), cmp.Compare(a.ID, b.ID))
 }
 
 // stage returns the rank of a thread's news: 0 if it is severe, 1 if the rate limit

@@ -153,7 +153,7 @@ func urgency(it item) int { return slices.Index(newsOrder(), it.news) }
 // sortItems sorts items by urgency, then by severity.
 func sortItems(items []item) {
 	slices.SortFunc(items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), worstFirst(*a.finding, *b.finding))
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), model.CompareWorst(a.finding, b.finding))
 	})
 }
 

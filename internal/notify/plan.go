@@ -46,7 +46,7 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	var change model.NoticeChange
 	change.Paces = map[string]model.Pace{}
 	sorted := slices.Clone(in.Findings)
-	slices.SortFunc(sorted, worstFirst)
+	model.SortWorst(sorted)
 	threads := map[string][]model.Thread{}
 	for _, t := range in.Notices.Threads {
 		if _, known := p.Receivers[t.Receiver]; !known {
@@ -71,10 +71,6 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	slices.Sort(change.Gone)
 	return change
 }
-
-// worstFirst compares findings, the worst first. It never returns 0 for two different
-// findings.
-func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // A planner plans for one receiver.
 type planner struct {
