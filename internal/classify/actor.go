@@ -41,7 +41,7 @@ func keepWriters(c *model.Change, before *model.Finding) {
 		return
 	}
 	b := &before.Changes[i]
-	if equalSides(b.Live, c.Live) {
+	if model.SameValue(b.Live, c.Live) {
 		c.LiveActor = moreCertain(c.LiveActor, b.LiveActor)
 	}
 	c.Claims = slices.Clone(c.Claims)
@@ -84,7 +84,7 @@ func earlierActor(before *model.Finding, c *model.Change) *model.Actor {
 		return nil
 	}
 	b := &before.Changes[i]
-	same := equalSides(b.Declared, c.Declared) && equalSides(b.Recorded, c.Recorded) && equalSides(b.Live, c.Live) && equalSides(b.Running, c.Running) &&
+	same := model.SameValue(b.Declared, c.Declared) && model.SameValue(b.Recorded, c.Recorded) && model.SameValue(b.Live, c.Live) && model.SameValue(b.Running, c.Running) &&
 		slices.EqualFunc(b.Claims, c.Claims, func(x, y model.ClaimedValue) bool {
 			return x.Declaration == y.Declaration && x.Value.Equal(y.Value)
 		})
@@ -92,13 +92,6 @@ func earlierActor(before *model.Finding, c *model.Change) *model.Actor {
 		return nil
 	}
 	return actorOf(before, b)
-}
-
-func equalSides(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
 }
 
 // lessCertain reports whether now is less certain than was, and not of a later edit. Of

@@ -72,5 +72,5 @@ func (s carriedOver) without(key model.Key, o *model.Outcome) (left model.Outcom
 // reportsSame reports whether two changes have the same live field and value. Values at
 // paths of different declarations are not comparable.
 func reportsSame(was, now *model.Change) bool {
-	return cmp.Or(was.LivePath, was.Path) == cmp.Or(now.LivePath, now.Path) && (was.Path != now.Path || equalSides(was.Live, now.Live))
+	return cmp.Or(was.LivePath, was.Path) == cmp.Or(now.LivePath, now.Path) && (was.Path != now.Path || model.SameValue(was.Live, now.Live))
 }

@@ -335,27 +335,6 @@ func TestListKinds(t *testing.T) {
 	}
 }
 
-// TestEqualSides compares sides of a change; an absent one is equal to an absent one only.
-func TestEqualSides(t *testing.T) {
-	t.Parallel()
-	one, again, two, null := model.IntOf(1), model.IntOf(1), model.IntOf(2), model.Value{}
-	for _, tc := range []struct {
-		reason string
-		a, b   *model.Value
-		want   bool
-	}{
-		{"both absent", nil, nil, true},
-		{"one absent", &one, nil, false},
-		{"equal", &one, &again, true},
-		{"other values", &one, &two, false},
-		{"null is not absent", &null, nil, false},
-	} {
-		if equalSides(tc.a, tc.b) != tc.want || equalSides(tc.b, tc.a) != tc.want {
-			t.Errorf("%s: want %v", tc.reason, tc.want)
-		}
-	}
-}
-
 // TestInEffect returns a live value before the restart that some of its fields need.
 func TestInEffect(t *testing.T) {
 	t.Parallel()

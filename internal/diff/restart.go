@@ -33,7 +33,7 @@ func mergeRunning(accepted, effective []difference) []difference {
 			if f.verdict == model.Changed || f.verdict == model.Undeclared {
 				f.verdict = model.PendingRestart
 			}
-		case !equalSides(running.change.Live, f.change.Live):
+		case !model.SameValue(running.change.Live, f.change.Live):
 			f.change.Running = running.change.Live
 		}
 		joined = append(joined, f)
@@ -56,11 +56,4 @@ func appliedSide(c model.Change) *model.Value {
 		return c.Recorded
 	}
 	return c.Declared
-}
-
-func equalSides(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
 }

@@ -159,3 +159,24 @@ func TestFieldSetDepth(t *testing.T) {
 		}
 	}
 }
+
+// TestSameValue checks that no value is equal to no value only.
+func TestSameValue(t *testing.T) {
+	t.Parallel()
+	one, again, two, null := IntOf(1), IntOf(1), IntOf(2), Value{}
+	for _, tc := range []struct {
+		reason string
+		a, b   *Value
+		want   bool
+	}{
+		{"both absent", nil, nil, true},
+		{"one absent", &one, nil, false},
+		{"equal", &one, &again, true},
+		{"other values", &one, &two, false},
+		{"null is not absent", &null, nil, false},
+	} {
+		if SameValue(tc.a, tc.b) != tc.want || SameValue(tc.b, tc.a) != tc.want {
+			t.Errorf("%s: want %v", tc.reason, tc.want)
+		}
+	}
+}

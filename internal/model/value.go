@@ -233,6 +233,14 @@ func (v Value) Equal(w Value) bool {
 			}))
 }
 
+// SameValue reports whether two values are equal. nil stands for no value, and is only equal to nil.
+func SameValue(a, b *Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
 // IsEmpty reports whether the value is null, "", 0, false, or a list or map without elements.
 func (v Value) IsEmpty() bool {
 	switch v.kind {

@@ -110,7 +110,7 @@ func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
 		f.neverShown()
 		return f
 	}
-	f.compare(pick(shown, from), shown.Live, shown.Secret || !equal(pick(raw, from), raw.Live))
+	f.compare(pick(shown, from), shown.Live, shown.Secret || !model.SameValue(pick(raw, from), raw.Live))
 	return f
 }
 
@@ -151,7 +151,7 @@ func (f *Field) neverShown() {
 func NewStep(raw, shown *model.Change) Field {
 	texts := textsOf(shown.Names, shown.Recorded, shown.Live)
 	f := Field{Path: Visible(shown.Path), Sides: []Side{newSide("before", texts[0]), newSide("after", texts[1])}}
-	f.compare(shown.Recorded, shown.Live, shown.Secret || !equal(raw.Recorded, raw.Live))
+	f.compare(shown.Recorded, shown.Live, shown.Secret || !model.SameValue(raw.Recorded, raw.Live))
 	return f
 }
 
@@ -213,7 +213,7 @@ func pick(c *model.Change, label string) *model.Value {
 func sides(c *model.Change, from string) []Side {
 	before := pick(c, from)
 	labels, values := []string{from, "live"}, []*model.Value{before, c.Live}
-	if from == "declared" && c.Recorded != nil && !equal(c.Recorded, before) && !equal(c.Recorded, c.Live) {
+	if from == "declared" && c.Recorded != nil && !model.SameValue(c.Recorded, before) && !model.SameValue(c.Recorded, c.Live) {
 		labels, values = append(labels, "recorded"), append(values, c.Recorded)
 	}
 	if c.Running != nil {
@@ -231,13 +231,6 @@ func newSide(label, text string) Side {
 	return Side{label, text, text == absentText || text == unknownText}
 }
 
-func equal(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
-}
-
 // textsOf returns the values as people read them, with the names of the objects to which
 // they refer. Different values have different texts: where bare text is ambiguous, as 80 and
 // "80", all are written as JSON.
@@ -248,7 +241,7 @@ func textsOf(names map[string]string, values ...*model.Value) []string {
 	}
 	for i := range values {
 		for j := range i {
-			if texts[i] == texts[j] && !equal(values[i], values[j]) {
+			if texts[i] == texts[j] && !model.SameValue(values[i], values[j]) {
 				return jsonTexts(names, values)
 			}
 		}

@@ -34,7 +34,7 @@ func Find(s *reconcile.Subject, live model.Value, c *model.Change) (Field, error
 		return f, refuse("kind", "%s is a secret", c.Path)
 	}
 	seen, _ := jsonpatch.Find(View(s, live), c.Path)
-	if !Same(seen, c.Live) {
+	if !model.SameValue(seen, c.Live) {
 		return f, refuse("still-so", "%s changed since the scan: look again", c.Path)
 	}
 	f.Old, _ = jsonpatch.Find(live, f.Path)
@@ -65,14 +65,6 @@ func View(s *reconcile.Subject, live model.Value) model.Value {
 		return live
 	}
 	return s.Lens.View(live)
-}
-
-// Same reports whether two values are equal; nil stands for none.
-func Same(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
 }
 
 // EqualAt compares two values of the field at a path by its schema; nil stands for none.

@@ -21,7 +21,7 @@ func (c *issue) form(change *model.Change) string {
 	}
 	found, _ := jsonpatch.Find(*c.Live, path(change))
 	switch {
-	case (found == nil) != (change.Live == nil), found != nil && !found.Equal(*change.Live):
+	case !model.SameValue(found, change.Live):
 		return otherForm
 	case c.Declared != terraform || change.Declared == nil:
 		return ""

@@ -153,11 +153,7 @@ func sameFields(a, b *model.Finding) bool {
 		return a.Basis == b.Basis
 	}
 	return slices.EqualFunc(a.Changes, b.Changes, func(c, d model.Change) bool {
-		return c.Path == d.Path && sameValue(c.Declared, d.Declared) && sameValue(c.Recorded, d.Recorded) &&
-			sameValue(c.Live, d.Live) && sameValue(c.Running, d.Running)
+		return c.Path == d.Path && model.SameValue(c.Declared, d.Declared) && model.SameValue(c.Recorded, d.Recorded) &&
+			model.SameValue(c.Live, d.Live) && model.SameValue(c.Running, d.Running)
 	})
-}
-
-func sameValue(a, b *model.Value) bool {
-	return a == b || a != nil && b != nil && a.Equal(*b)
 }

@@ -94,7 +94,7 @@ func (c *patch) rejected(ctx context.Context, err error, invalid func(why string
 		path := c.plan.Changes[i].Path
 		before, _ := jsonpatch.Find(c.before.raw, path)
 		after, _ := jsonpatch.Find(now.raw, path)
-		if (before == nil) != (after == nil) || before != nil && !before.Equal(*after) {
+		if !model.SameValue(before, after) {
 			return refuse(guardStillSo, "%s changed since: look again", path)
 		}
 	}

@@ -200,10 +200,7 @@ func (b *base) set(ctx context.Context, p *jsonpatch.Patch, o *object, c *model.
 // same reports whether a sealed value is the one of a finding, which may be sealed because the
 // declared one is.
 func (b *base) same(held, found *model.Value) bool {
-	if held == nil || found == nil {
-		return held == found
-	}
-	return held.Equal(*found) || b.actuator.options.Room.Sealer().SealLike(*held, *found).Equal(*found)
+	return model.SameValue(held, found) || held != nil && found != nil && b.actuator.options.Room.Sealer().SealLike(*held, *found).Equal(*found)
 }
 
 // isSealed reports whether parts of a value are sealed.

@@ -68,7 +68,7 @@ func (a *Actuator) targetsOf(ctx context.Context, session *openstackapi.Session,
 		if err := t.complete(ctx, session, o); err != nil {
 			return nil, err
 		}
-		if putback.Same(t.Old, t.Wanted) {
+		if model.SameValue(t.Old, t.Wanted) {
 			return nil, refuse(guardStillSo, "%s has the declared value: look again", t.Path)
 		}
 		after = t.set(after)

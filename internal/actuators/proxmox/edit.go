@@ -120,7 +120,7 @@ func (a *Actuator) next(s *reconcile.Subject, g *resource, t *target) (edit, err
 	if t.detached {
 		return a.attachment(g, t)
 	}
-	if putback.Same(t.Old, t.Wanted) {
+	if model.SameValue(t.Old, t.Wanted) {
 		return edit{}, refuse(guardStillSo, "%s has the declared value, or waits for a restart to have it: look again", t.Path)
 	}
 	next, ok := a.first(s, g, t)

@@ -11,7 +11,6 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/jsonpatch"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/putback"
 	"github.com/driftd/driftd/internal/pveapi"
 	"github.com/driftd/driftd/internal/pveapi/normalize"
 	"github.com/driftd/driftd/internal/reconcile"
@@ -242,7 +241,7 @@ func (a *Actuator) inspectGrant(ctx context.Context, key model.Key, p *reconcile
 	case row.IsNull():
 		return reconcile.AsOther, nil
 	}
-	same := func(v *model.Value) bool { return putback.Same(propagates(row), v) }
+	same := func(v *model.Value) bool { return model.SameValue(propagates(row), v) }
 	switch {
 	case !p.Deletes && (len(p.Changes) == 0 || same(p.Changes[0].New)):
 		return reconcile.AsWanted, nil

@@ -251,7 +251,7 @@ func (c *change) written(after *resource) (paths []string) {
 		path := c.plan.Changes[i].Path
 		was, _ := jsonpatch.Find(c.before.value, path)
 		is, _ := jsonpatch.Find(after.value, path)
-		if !putback.Same(was, is) {
+		if !model.SameValue(was, is) {
 			paths = append(paths, path)
 		}
 	}

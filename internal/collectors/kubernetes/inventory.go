@@ -190,7 +190,7 @@ func (s *targetState) resources() []model.Resource {
 // that they list are.
 func same(a, b model.Resource) bool {
 	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && a.Outgoing == b.Outgoing && reflect.DeepEqual(a.Origin, b.Origin) &&
-		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner) &&
+		model.SameValue(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner) &&
 		slices.EqualFunc(a.Violations, b.Violations, sameViolation) && slices.Equal(a.Undecided, b.Undecided) && slices.Equal(a.Installs, b.Installs) &&
 		commitOf(a) == commitOf(b) && sameFetched(a.Fetched, b.Fetched)
 }
@@ -208,13 +208,6 @@ func sameFetched(a, b *model.Fetched) bool {
 		return a == b
 	}
 	return a.Commit == b.Commit && a.At.Equal(b.At)
-}
-
-func sameApplied(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
 }
 
 // sameViolation reports whether two failed checks are equal except for who caused them and when: a

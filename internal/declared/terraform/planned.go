@@ -47,12 +47,5 @@ func (k *planned) at(revision string) (instances map[string]*plan.Instance, ok b
 
 // differs reports whether the declared and recorded values of an instance differ.
 func differs(i *plan.Instance) bool {
-	return !sameTree(i.Declared, i.Recorded) || !sameTree(i.Whole.Declared, i.Whole.Recorded)
-}
-
-func sameTree(a, b *model.Value) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Equal(*b)
+	return !model.SameValue(i.Declared, i.Recorded) || !model.SameValue(i.Whole.Declared, i.Whole.Recorded)
 }
