@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/aws/policy"
 	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
@@ -46,15 +47,15 @@ func topicPolicy() *Kind {
 }
 
 // hasNoStatement reports whether a text is a policy that neither allows nor denies anything.
-func hasNoStatement(policy model.Value) bool {
-	document, err := decode.JSON([]byte(policy.Str()))
+func hasNoStatement(text model.Value) bool {
+	document, err := decode.JSON([]byte(text.Str()))
 	return err == nil && document.At("Statement").Kind() == model.List && len(document.At("Statement").Items()) == 0
 }
 
 // isDefaultPolicy reports whether the policy of a topic is the one that AWS gives every topic: it allows the owner of the topic the
 // operations on it, and grants nothing to others. See https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-use-cases.html
-func isDefaultPolicy(policy model.Value, topic, account string) bool {
-	statements := statementsOf(policy)
+func isDefaultPolicy(document model.Value, topic, account string) bool {
+	statements := policy.Statements(document)
 	if len(statements) != 1 || account == "" {
 		return false
 	}
@@ -70,7 +71,7 @@ func isDefaultPolicy(policy model.Value, topic, account string) bool {
 // onlyDefaultActions reports whether all actions are among those of the default policy of a topic.
 func onlyDefaultActions(actions model.Value) bool {
 	usual := []string{"gettopicattributes", "settopicattributes", "addpermission", "removepermission", "deletetopic", "subscribe", "listsubscriptionsbytopic", "publish", "receive"}
-	return !slices.ContainsFunc(listOf(actions), func(a model.Value) bool {
+	return !slices.ContainsFunc(policy.List(actions), func(a model.Value) bool {
 		name, ok := strings.CutPrefix(strings.ToLower(a.Str()), "sns:")
 		return !ok || !slices.Contains(usual, name)
 	})
@@ -86,6 +87,6 @@ func onlyOwner(condition model.Value, account string) bool {
 		return false
 	}
 	f := owner.Fields()[0]
-	values := listOf(f.Value)
+	values := policy.List(f.Value)
 	return slices.Contains([]string{"aws:sourceowner", "aws:sourceaccount"}, strings.ToLower(f.Name)) && len(values) == 1 && values[0].Text() == account
 }

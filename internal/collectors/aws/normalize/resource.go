@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors/aws/policy"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -72,7 +73,7 @@ func derive(r BucketParts) {
 		set(AccessControl, "Public", model.BoolOf(true))
 		public = append(public, model.StringOf("acl"))
 	}
-	if allowsPublicAccess(r.Parts[BucketPolicy]) {
+	if policy.AllowsEveryone(policy.Statements(r.Parts[BucketPolicy].At("PolicyDocument"))) {
 		set(BucketPolicy, "Public", model.BoolOf(true))
 		public = append(public, model.StringOf("policy"))
 	}
