@@ -31,7 +31,7 @@ func newHTTPClient(caFile string) (*http.Client, error) {
 	dialer := &net.Dialer{Timeout: providerTimeout}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: trust,
 		TLSHandshakeTimeout: providerTimeout, MaxConnsPerHost: maxExchanges, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true}
-	return &http.Client{Timeout: providerTimeout, Transport: bounded{transport}, CheckRedirect: checkRedirect}, nil
+	return &http.Client{Timeout: providerTimeout, Transport: limitedTransport{transport}, CheckRedirect: checkRedirect}, nil
 }
 
 // checkRedirect allows up to maxRedirects redirects, but none to plain HTTP.
@@ -42,12 +42,12 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// bounded limits the size of responses.
-type bounded struct{ http.RoundTripper }
+// limitedTransport limits the size of responses.
+type limitedTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper. At most maxAnswer bytes of the response can be read.
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := b.RoundTripper.RoundTrip(r)
+func (l limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := l.RoundTripper.RoundTrip(r)
 	if err == nil {
 		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/credential"
 )
 
@@ -51,7 +52,7 @@ func newUsers(path string, log *slog.Logger) (*users, error) {
 		err = u.read()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read users_file %s: %w", file, cause(err))
+		return nil, fmt.Errorf("read users_file %s: %w", file, bounded.Cause(err))
 	}
 	u.state = state
 	return u, nil
@@ -91,7 +92,7 @@ func (u *users) renew(now time.Time) bool {
 		err = u.read()
 	}
 	if err != nil {
-		if text := cause(err).Error(); text != u.lastErr {
+		if text := bounded.Cause(err).Error(); text != u.lastErr {
 			u.lastErr = text
 			u.log.Error("cannot reload users file; the previous users stay valid", "file", u.file, "err", text)
 		}
@@ -194,13 +195,4 @@ func otherHash(hash string) string {
 		}
 	}
 	return "not a bcrypt hash (which begins with $2y$, $2b$ or $2a$)"
-}
-
-// cause returns the cause of a *os.PathError, without the path, and other errors unchanged.
-func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

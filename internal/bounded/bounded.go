@@ -1,4 +1,5 @@
-// Package bounded reads files and streams up to a maximum size.
+// Package bounded reads files and streams up to a maximum size, and reports errors of files without
+// their paths.
 package bounded
 
 import (

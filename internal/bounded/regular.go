@@ -49,3 +49,12 @@ func ReadRegular(name string, limit int64) (content []byte, err error) {
 	}
 	return content, err
 }
+
+// Cause returns the error of a *fs.PathError without its path, for a caller that reports the path
+// itself. It returns other errors unchanged.
+func Cause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}

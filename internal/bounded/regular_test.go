@@ -2,6 +2,7 @@ package bounded_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -64,5 +65,25 @@ func TestOpenRegularLink(t *testing.T) {
 	}
 	if err := made.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCause checks that the path of a file error is removed, and that other errors are unchanged.
+func TestCause(t *testing.T) {
+	t.Parallel()
+	at := &fs.PathError{Op: "open", Path: "/etc/secret", Err: fs.ErrPermission}
+	for _, tc := range []struct {
+		reason    string
+		err, want error
+	}{
+		{"no error", nil, nil},
+		{"another error", errBroken, errBroken},
+		{"an error of a file", at, fs.ErrPermission},
+		{"wrapped", fmt.Errorf("read the file: %w", at), fs.ErrPermission},
+		{"joined", errors.Join(at, errBroken), fs.ErrPermission},
+	} {
+		if got := bounded.Cause(tc.err); !errors.Is(got, tc.want) || fmt.Sprint(got) != fmt.Sprint(tc.want) {
+			t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
+		}
 	}
 }

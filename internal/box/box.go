@@ -180,10 +180,7 @@ func respond(m *message, files fs.FS, limit int64) fileResponse {
 
 // fileError returns the response for an error of a file system, without paths of the disk.
 func fileError(err error) fileResponse {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
-	}
+	err = bounded.Cause(err)
 	return fileResponse{Missing: errors.Is(err, fs.ErrNotExist), Error: err.Error()}
 }
 

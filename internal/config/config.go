@@ -353,21 +353,12 @@ func (c *Config) adopt(doc *document) {
 func readFile(path string) (data []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, bounded.Cause(err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	data, err = bounded.ReadAll(f, MaxSize)
 	if errors.Is(err, bounded.ErrTooLarge) {
 		return nil, fmt.Errorf("the file is larger than %d MiB", MaxSize>>20)
 	}
-	return data, withoutPath(err)
-}
-
-// withoutPath removes the path from an error of the file system, because the caller adds it.
-func withoutPath(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
+	return data, bounded.Cause(err)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // Defaults are the default keys of sources and declarations, by type.
@@ -73,7 +75,7 @@ func (d *document) included(text string) ([]string, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("%s does not exist: create it, or correct the path", name)
 		}
-		return []string{name}, withoutPath(err)
+		return []string{name}, bounded.Cause(err)
 	}
 	found, err := filepath.Glob(pattern)
 	if err != nil {
@@ -88,7 +90,7 @@ func (d *document) included(text string) ([]string, error) {
 		}
 		for _, one := range folders {
 			if _, err := os.ReadDir(one); err != nil && (!isPattern || !errors.Is(err, syscall.ENOTDIR)) {
-				return nil, fmt.Errorf("read %s: %w", one, withoutPath(err))
+				return nil, fmt.Errorf("read %s: %w", one, bounded.Cause(err))
 			}
 		}
 		if !isPattern {

@@ -93,7 +93,7 @@ func read(file string) (string, error) {
 	case errors.Is(err, bounded.ErrTooLarge):
 		return "", fmt.Errorf("over %d KiB: this is no token", MaxSize>>10)
 	case err != nil:
-		return "", cause(err)
+		return "", bounded.Cause(err)
 	}
 	return trim(string(content))
 }
@@ -108,13 +108,4 @@ func trim(content string) (string, error) {
 		return "", errors.New("empty: write the secret into it")
 	}
 	return secret, nil
-}
-
-// cause returns an error of the file system without the path, which the caller adds.
-func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

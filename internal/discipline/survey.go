@@ -62,7 +62,7 @@ func (c *checker) visit(s *survey, name string, e fs.DirEntry, err error) error 
 	case err != nil && name == c.Root:
 		return err
 	case err != nil:
-		c.gap(name, 0, cause(err))
+		c.gap(name, 0, bounded.Cause(err).Error())
 		if e != nil && e.IsDir() {
 			return fs.SkipDir
 		}
@@ -158,16 +158,7 @@ func (c *checker) load(name string) ([]byte, bool) {
 	case errors.Is(err, bounded.ErrTooLarge):
 		c.gap(name, 0, fmt.Sprintf("larger than %d MiB", maxFile>>20))
 	case err != nil:
-		c.gap(name, 0, cause(err))
+		c.gap(name, 0, bounded.Cause(err).Error())
 	}
 	return text, err == nil
-}
-
-// cause returns an error of a file system without the path.
-func cause(err error) string {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	return err.Error()
 }

@@ -101,10 +101,10 @@ func (f *file) add(note []byte, begun bool) (err error) {
 	defer func() { err = errors.Join(err, to.Close()) }()
 	record := "\n" + beginLine + "\n" + strings.TrimSuffix(string(note), "\n") + "\n" + endLine + "\n"
 	if _, err := to.WriteString(record); err != nil {
-		return cause(err)
+		return bounded.Cause(err)
 	}
 	if err := to.Sync(); err != nil {
-		return cause(err)
+		return bounded.Cause(err)
 	}
 	if isNew {
 		return syncFolder(filepath.Dir(f.path))
@@ -116,12 +116,12 @@ func (f *file) add(note []byte, begun bool) (err error) {
 func syncFolder(dir string) (err error) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return cause(err)
+		return bounded.Cause(err)
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	// Some network file systems cannot sync folders.
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return cause(err)
+		return bounded.Cause(err)
 	}
 	return nil
 }
@@ -139,18 +139,9 @@ func (f *file) open(flags int) (*os.File, error) {
 	case errors.Is(err, bounded.ErrNotRegular):
 		return nil, errors.New("it is not a regular file: name a file that driftd can append to")
 	case err != nil:
-		return nil, cause(err)
+		return nil, bounded.Cause(err)
 	}
 	return opened, nil
-}
-
-// cause returns an error of the file system without the path, which the caller adds.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 func (f *file) read(ctx context.Context, parse Parse) (r reading, err error) {
@@ -164,7 +155,7 @@ func (f *file) read(ctx context.Context, parse Parse) (r reading, err error) {
 	defer func() { err = errors.Join(err, from.Close()) }()
 	info, err := from.Stat()
 	if err != nil {
-		return reading{}, cause(err)
+		return reading{}, bounded.Cause(err)
 	}
 	skipped := max(0, info.Size()-maxRead)
 	s := scanner{parse: parse, place: f.path, isCut: skipped > 0}
@@ -173,7 +164,7 @@ func (f *file) read(ctx context.Context, parse Parse) (r reading, err error) {
 		s.older = fmt.Sprintf("%s: its first %d bytes were not read, and heads in them were not compared: name another file in audit.witness, and keep this one", f.path, skipped)
 	}
 	if err := s.scan(ctx, io.NewSectionReader(from, skipped, maxRead)); err != nil {
-		return reading{}, cause(err)
+		return reading{}, bounded.Cause(err)
 	}
 	return s.reading, nil
 }

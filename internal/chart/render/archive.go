@@ -15,7 +15,7 @@ import (
 func (r *renderer) unpack() error {
 	data, err := bounded.ReadFile(r.files, r.args.Archive, r.args.Limit)
 	if err != nil {
-		return problem("the archive of the chart: %v", cause(err))
+		return problem("the archive of the chart: %v", bounded.Cause(err))
 	}
 	r.buffered, err = archive.LoadArchiveFiles(bytes.NewReader(data))
 	if err != nil {

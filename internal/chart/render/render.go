@@ -219,7 +219,7 @@ func (r *renderer) readFiles() error {
 		}
 		info, err := fs.Stat(r.files, name)
 		if err != nil {
-			return problem("%s: %v", below, cause(err))
+			return problem("%s: %v", below, bounded.Cause(err))
 		}
 		ignored, err := r.isIgnored(rules, below, info)
 		if err != nil {
@@ -230,7 +230,7 @@ func (r *renderer) readFiles() error {
 		}
 		data, err := bounded.ReadFile(r.files, name, r.args.Limit)
 		if err != nil {
-			return problem("%s: %v", below, cause(err))
+			return problem("%s: %v", below, bounded.Cause(err))
 		}
 		r.buffered = append(r.buffered, &archive.BufferedFile{Name: below, Data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))})
 	}
@@ -242,7 +242,7 @@ func (r *renderer) isIgnored(rules *ignore.Rules, below string, info fs.FileInfo
 	for dir := path.Dir(below); dir != "."; dir = path.Dir(dir) {
 		folder, err := fs.Stat(r.files, path.Join(r.args.Dir, dir))
 		if err != nil {
-			return false, problem("%s: %v", dir, cause(err))
+			return false, problem("%s: %v", dir, bounded.Cause(err))
 		}
 		if rules.Ignore(dir, folder) {
 			return true, nil
@@ -273,7 +273,7 @@ func (r *renderer) ignored() (*ignore.Rules, error) {
 	}
 	data, err := bounded.ReadFile(r.files, name, r.args.Limit)
 	if err != nil {
-		return nil, problem("%s: %v", ignore.HelmIgnore, cause(err))
+		return nil, problem("%s: %v", ignore.HelmIgnore, bounded.Cause(err))
 	}
 	rules, err := ignore.Parse(bytes.NewReader(data))
 	if err != nil {
@@ -328,13 +328,13 @@ func (r *renderer) addFile(name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return problem("values file %s does not exist: name it by its path from the top of the repository", name)
 	case err != nil:
-		return problem("values file %s: %v", name, cause(err))
+		return problem("values file %s: %v", name, bounded.Cause(err))
 	case info.IsDir():
 		return problem("values file %s is a folder", name)
 	}
 	data, err := bounded.ReadFile(r.files, name, r.args.Limit)
 	if err != nil {
-		return problem("values file %s: %v", name, cause(err))
+		return problem("values file %s: %v", name, bounded.Cause(err))
 	}
 	values, err := loader.LoadValues(bytes.NewReader(data))
 	if err != nil {
@@ -394,12 +394,4 @@ func public(err error) string {
 		return "Helm reports an error"
 	}
 	return strings.Join(parts, ": ")
-}
-
-// cause returns a file system error without its path.
-func cause(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // Bounds limits the number of files and folders that CheckOut writes, and the size of the files in bytes. A
@@ -85,11 +87,7 @@ func (o *checkoutWriter) leaveOut(name string, err error) error {
 	if !errors.Is(err, errLeadsOut) && !errors.Is(err, errTooLarge) && !errors.Is(err, ErrLeftOut) {
 		return err
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	o.absent[name] = fmt.Errorf("%s: %w", name, err)
+	o.absent[name] = fmt.Errorf("%s: %w", name, bounded.Cause(err))
 	return nil
 }
 

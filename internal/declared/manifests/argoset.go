@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
@@ -283,7 +284,7 @@ func (r *argoReader) matching(entries []model.Value, directories bool) ([]string
 		}
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s: %w", r.tree.address(name), cause(err))
+			return fmt.Errorf("%s: %w", r.tree.address(name), bounded.Cause(err))
 		case name == ".":
 			return nil
 		case e.IsDir() && (e.Name() == ".git" || directories && strings.HasPrefix(e.Name(), ".")):
@@ -306,7 +307,7 @@ func (r *argoReader) matching(entries []model.Value, directories bool) ([]string
 func (r *argoReader) parameterFile(name string) (model.Value, error) {
 	data, err := r.tree.readFile(name, maxParameters)
 	if err != nil {
-		return model.Value{}, fmt.Errorf("%s: %w", r.tree.address(name), cause(err))
+		return model.Value{}, fmt.Errorf("%s: %w", r.tree.address(name), bounded.Cause(err))
 	}
 	docs, err := decode.YAML(bytes.NewReader(data))
 	if err != nil || len(docs) != 1 || docs[0].Value.Kind() != model.Map {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -35,7 +36,7 @@ func (r *argoReader) render(a *application, source model.Value) (content, error)
 	case errors.Is(err, fs.ErrNotExist):
 		return content{}, notRead(sketch{}, "deploys %s, which does not exist in %s", printable(dir), r.tree.where)
 	case err != nil:
-		return content{}, notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), cause(err))
+		return content{}, notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), bounded.Cause(err))
 	case !info.IsDir():
 		return content{}, notRead(sketch{unknown: true}, "deploys %s, which is not a folder", printable(dir))
 	}
@@ -109,7 +110,7 @@ func (r *argoReader) tool(source model.Value, dir string) (string, error) {
 	}
 	entries, err := fs.ReadDir(r.tree.files, dir)
 	if err != nil {
-		return "", notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), cause(err))
+		return "", notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), bounded.Cause(err))
 	}
 	switch {
 	case len(set) > 1:
@@ -172,7 +173,7 @@ func (w *directoryWalk) folder(dir string) error {
 		return fmt.Errorf("walk %s: %w", t.address(dir), w.reader.ctx.Err())
 	}
 	if err != nil {
-		return notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), cause(err))
+		return notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), bounded.Cause(err))
 	}
 	if w.folders++; w.folders > limit || len(w.files) > limit {
 		return notRead(sketch{unknown: true}, "deploys more than %d files or folders: raise max_files", limit)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // A valuesFile is a file of values at another checkout than the chart.
@@ -48,7 +50,7 @@ func (r *argoReader) readValues(file valuesFile) deferred {
 		if v.data, err = r.tree.readFile(file.name, r.loader.config.MaxFileSize); errors.Is(err, fs.ErrNotExist) {
 			v.missing = true
 		} else if err != nil {
-			v.failed = ": " + cause(err).Error()
+			v.failed = ": " + bounded.Cause(err).Error()
 		}
 		r.otherFiles[file.overlay()] = v
 		return nil

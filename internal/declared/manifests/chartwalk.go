@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // maxLinks bounds the links to folders on the path of a file of a chart.
@@ -56,7 +58,7 @@ func (w *chartWalk) folder(dir string, links int) error {
 	}
 	entries, err := fs.ReadDir(w.tree.files, dir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", w.tree.address(dir), cause(err))
+		return fmt.Errorf("%s: %w", w.tree.address(dir), bounded.Cause(err))
 	}
 	for _, e := range entries {
 		if err := w.entry(path.Join(dir, e.Name()), e, links); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -108,7 +109,7 @@ func (e *Edit) keep(t *tree, c content, limit int64) error {
 	for _, name := range names {
 		text, err := t.readFile(name, limit)
 		if err != nil {
-			return fmt.Errorf("read %s: %w", t.address(name), cause(err))
+			return fmt.Errorf("read %s: %w", t.address(name), bounded.Cause(err))
 		}
 		e.sources.Files = append(e.sources.Files, Source{name, t.address(name), text})
 	}

@@ -110,7 +110,7 @@ func (o fluxArgs) withChanges(files fs.FS, dir string) (fs.FS, error) {
 	} else {
 		data, err := bounded.ReadFile(files, name, maxKustomization)
 		if err != nil {
-			return nil, cause(err)
+			return nil, bounded.Cause(err)
 		}
 		if err := yaml.Unmarshal(data, &k); err != nil {
 			return nil, errors.New("invalid kustomization file")

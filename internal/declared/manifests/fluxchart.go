@@ -72,7 +72,7 @@ func (r *fluxReader) valuesIn(name string, excluded func(string) bool) (model.Va
 	}
 	data, err := bounded.ReadFile(r.tree.files, name, maxInline)
 	if err != nil {
-		return model.Value{}, cause(err)
+		return model.Value{}, bounded.Cause(err)
 	}
 	if strings.Contains(string(data), encryptedMark) {
 		return model.Value{}, errors.New("it is encrypted with SOPS; driftd does not decrypt it")

@@ -29,7 +29,7 @@ func (f *encryptedFS) Open(name string) (fs.File, error) {
 	}
 	text, err := bounded.ReadFile(f.FS, name, f.limit)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: cause(err)}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: bounded.Cause(err)}
 	}
 	if bytes.Contains(text, []byte(encryptedMark)) {
 		f.found = true

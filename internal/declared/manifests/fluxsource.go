@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/lazyregexp"
 	"github.com/driftd/driftd/internal/model"
@@ -236,7 +237,7 @@ func (r *fluxReader) source(by object) (source object, found bool) {
 func (r *fluxReader) sourceIgnored(dir string) (string, error) {
 	text, err := readFile(r.tree.files, path.Join(dir, sourceIgnore), maxKustomization)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: %w", path.Join(dir, sourceIgnore), cause(err))
+		return "", fmt.Errorf("%s: %w", path.Join(dir, sourceIgnore), bounded.Cause(err))
 	}
 	return string(text), nil
 }
@@ -300,7 +301,7 @@ func (s *fluxScan) folder(dir string, ignored gitrepo.Ignore) error {
 	}
 	entries, err := fs.ReadDir(s.reader.tree.files, dir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.reader.tree.address(dir), cause(err))
+		return fmt.Errorf("%s: %w", s.reader.tree.address(dir), bounded.Cause(err))
 	}
 	if dir != s.top && slices.ContainsFunc(entries, isKustomizationFile) {
 		s.add(dir)

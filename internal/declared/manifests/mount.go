@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // mountPoint is the path of a tree's files for kustomize. It does not exist on disk.
@@ -149,4 +151,6 @@ func (m mountedFS) ReadFile(file string) ([]byte, error) {
 var errIsFolder = errors.New("a folder")
 
 // at returns an error with the path of the file below mountPoint.
-func at(file string, err error) error { return fmt.Errorf("%s: %w", path.Clean(file), cause(err)) }
+func at(file string, err error) error {
+	return fmt.Errorf("%s: %w", path.Clean(file), bounded.Cause(err))
+}

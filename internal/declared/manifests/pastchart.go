@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
@@ -29,7 +30,7 @@ func (r *pastReader) release(t *tree, files *gitrepo.FS, found *outcome) (final 
 	for _, name := range depends {
 		id, err := files.ID(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			found.merge(&outcome{all: truncate(t.address(name) + ": " + cause(err).Error())})
+			found.merge(&outcome{all: truncate(t.address(name) + ": " + bounded.Cause(err).Error())})
 			return false
 		}
 		key = append(key, id)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
@@ -46,11 +47,11 @@ func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 	case errors.Is(err, fs.ErrNotExist):
 		return &outcome{}
 	case err != nil:
-		return &outcome{all: truncate(cause(err).Error())}
+		return &outcome{all: truncate(bounded.Cause(err).Error())}
 	}
 	top, err := c.Files.ID(".")
 	if err != nil {
-		return &outcome{all: truncate(cause(err).Error())}
+		return &outcome{all: truncate(bounded.Cause(err).Error())}
 	}
 	keys := []string{"root " + id, "top " + top}
 	for _, key := range keys {
@@ -143,7 +144,7 @@ func (r *pastReader) hasMissing(o *outcome) bool {
 func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outcome, cacheable bool) {
 	id, err := files.ID(name)
 	if err != nil {
-		return &outcome{all: truncate(t.address(name) + ": " + cause(err).Error())}, false
+		return &outcome{all: truncate(t.address(name) + ": " + bounded.Cause(err).Error())}, false
 	}
 	found = r.cache.blobs[id]
 	if found != nil && found.upTo == len(r.cache.subjects) {
@@ -154,7 +155,7 @@ func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outco
 	}
 	data, cacheable, err := r.content(t, name)
 	if err != nil {
-		found = &outcome{all: truncate(t.address(name) + ": " + cause(err).Error())}
+		found = &outcome{all: truncate(t.address(name) + ": " + bounded.Cause(err).Error())}
 	} else {
 		found = &outcome{}
 		cacheable = r.objects(found, t, name, data)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -107,7 +108,7 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all c
 		}
 		data, err := t.readFile(name, l.config.MaxFileSize)
 		if err != nil {
-			parsed[i].problem(t.address(name), "%v", cause(err))
+			parsed[i].problem(t.address(name), "%v", bounded.Cause(err))
 			continue
 		}
 		if l.argocd != nil && bytes.Contains(data, []byte(skipMark)) {

@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/konfig"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -154,7 +155,7 @@ func (w *walker) unreadable(dir string, err error) error {
 	if dir == w.tree.Root {
 		return fmt.Errorf("read manifests: %w", err)
 	}
-	w.problem(dir, cause(err).Error())
+	w.problem(dir, bounded.Cause(err).Error())
 	return nil
 }
 
@@ -183,14 +184,4 @@ func isManifest(name string) bool {
 		return true
 	}
 	return false
-}
-
-// cause returns a file system error without its path, because the address is reported
-// separately.
-func cause(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // maxFirst bounds how much of the end of the log and its rotated files is read the first
@@ -202,7 +204,7 @@ func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error
 		p.tail = tail
 	}
 	if err != nil {
-		return l.long, fmt.Errorf("read audit log %s: %w", p.path, cause(err))
+		return l.long, fmt.Errorf("read audit log %s: %w", p.path, bounded.Cause(err))
 	}
 	return l.long, nil
 }
@@ -261,26 +263,17 @@ func tailOf(r io.ReaderAt, offset int64) ([sha256.Size]byte, error) {
 func open(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, cause(err))
+		return nil, nil, fmt.Errorf("%s: %w", path, bounded.Cause(err))
 	}
 	if !info.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%s is not a regular file: set the file of the API server's --audit-log-path", path)
 	}
 	log, err := os.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, cause(err))
+		return nil, nil, fmt.Errorf("%s: %w", path, bounded.Cause(err))
 	}
 	if info, err = log.Stat(); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, cause(err)), log.Close())
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, bounded.Cause(err)), log.Close())
 	}
 	return log, info, nil
-}
-
-// cause returns the error of a path error without the path, which the caller adds.
-func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

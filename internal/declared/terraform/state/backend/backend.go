@@ -178,7 +178,7 @@ func (s *Source) Read(ctx context.Context, address string, read func(io.Reader) 
 	if err != nil {
 		return err
 	}
-	return read(&bounded{r: content, left: s.maxBytes, limit: s.maxBytes})
+	return read(&limitedReader{r: content, left: s.maxBytes, limit: s.maxBytes})
 }
 
 // explain adds the operation and a hint to err.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared/folder"
 )
 
@@ -51,19 +52,10 @@ func (files) open(_ context.Context, name string) (io.ReadCloser, error) {
 	case errors.Is(err, folder.ErrNotRegular):
 		return nil, errors.New("not a regular file; set the path of the state file")
 	case err != nil:
-		return nil, withoutPath(err)
+		return nil, bounded.Cause(err)
 	}
 	if info, err := f.Stat(); err != nil || info.IsDir() {
 		return nil, errors.Join(errors.New("not a regular file; set the path of the state file"), f.Close())
 	}
 	return f, nil
-}
-
-// withoutPath removes the path from an error whose context already has it.
-func withoutPath(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

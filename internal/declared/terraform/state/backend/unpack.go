@@ -26,17 +26,17 @@ func unpack(r io.Reader) (io.Reader, error) {
 	return unzipped, nil
 }
 
-// bounded is a reader that returns an error beyond a limit.
-type bounded struct {
+// limitedReader is a reader that returns an error beyond a limit.
+type limitedReader struct {
 	r           io.Reader
 	left, limit int64
 }
 
 // Read reads from the underlying reader. It returns an error as soon as the data exceeds the limit.
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("more than %d MiB; raise backend.max_bytes", b.limit>>20)
+func (l *limitedReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, fmt.Errorf("more than %d MiB; raise backend.max_bytes", l.limit>>20)
 	}
 	return n, err
 }
@@ -44,7 +44,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // readAll reads a response that is not a state.
 func readAll(r io.ReadCloser) (content []byte, err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(&bounded{r: r, left: maxAnswer, limit: maxAnswer})
+	return io.ReadAll(&limitedReader{r: r, left: maxAnswer, limit: maxAnswer})
 }
 
 // maxAnswer bounds a response that is not a state, in bytes.
