@@ -50,9 +50,10 @@ func isHook(object model.Value) bool {
 	return annotations.At("helm.sh/hook").Str() != "" || annotations.At("argocd.argoproj.io/hook").Str() != ""
 }
 
-// isTransient reports whether the object is a Job that its controller deletes some time after it has ended.
-func isTransient(object model.Value) bool {
-	return object.At("kind").Str() == "Job" && !object.At("spec", "ttlSecondsAfterFinished").IsNull()
+// mayBeAbsent reports whether the object is removed after it served its purpose: a hook, or a Job that its controller deletes some
+// time after it has ended.
+func mayBeAbsent(object model.Value) bool {
+	return isHook(object) || object.At("kind").Str() == "Job" && !object.At("spec", "ttlSecondsAfterFinished").IsNull()
 }
 
 // NewClaim converts a manifest to a claim. It seals secrets, unless o.Plain is set. The claim of a
@@ -69,7 +70,7 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	object, apiVersion := upgrade(object)
 	c := model.Claim{
 		Declaration: o.Declaration, Address: o.Address, Version: apiVersion, Name: id.name,
-		Kind: KindName(id.apiVersion, id.kind), ClaimApply: model.ClaimApply{MayBeAbsent: isHook(object) || isTransient(object)},
+		Kind: KindName(id.apiVersion, id.kind), ClaimApply: model.ClaimApply{MayBeAbsent: mayBeAbsent(object)},
 	}
 	known := o.Kinds[c.Kind]
 	if known == nil {

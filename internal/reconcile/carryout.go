@@ -121,11 +121,12 @@ func (r *Reconciler) finding(a *Action) (*model.Finding, error) {
 		return nil, err
 	}
 	for i := range findings {
-		if f := &findings[i]; f.ID != a.Finding {
-			continue
-		} else if f.Basis != a.Basis || f.Verdict != a.Verdict {
+		f := &findings[i]
+		switch {
+		case f.ID != a.Finding:
+		case f.Basis != a.Basis || f.Verdict != a.Verdict:
 			return nil, &Refusal{"still-so", "the finding changed since: look again"}
-		} else {
+		default:
 			return f, nil
 		}
 	}

@@ -177,6 +177,10 @@ type planning struct {
 // plan plans and rehearses the change for a finding. A panic is an error: an action that waits is planned again after each
 // start.
 func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (change Change, err error) {
+	rule := Find(r.Rules, f)
+	if why := off(&Situation{Finding: f, Rule: rule, Writer: r.For(f, rule) != nil}); why != "" {
+		return nil, &Refusal{"off", why}
+	}
 	if panicked := panics.Try(func() { change, err = r.tryPlan(ctx, f, q) }); panicked != nil {
 		r.Log.Error("panic while an action was planned", "finding", f.ID, "stack", string(panicked.Stack))
 		return nil, errors.New("driftd panicked while it planned the action, which is a bug in driftd: report it with the stack in its log")
@@ -184,12 +188,10 @@ func (r *Reconciler) plan(ctx context.Context, f *model.Finding, q *planning) (c
 	return change, err
 }
 
+// tryPlan is plan for a finding whose rule and actuator exist.
 func (r *Reconciler) tryPlan(ctx context.Context, f *model.Finding, q *planning) (Change, error) {
 	rule := Find(r.Rules, f)
 	actuator := r.For(f, rule)
-	if why := off(&Situation{Finding: f, Rule: rule, Writer: actuator != nil}); why != "" {
-		return nil, &Refusal{"off", why}
-	}
 	f = r.seen(f, rule)
 	if deleter, ok := actuator.(Deleter); isDeleted(f) && (!ok || !deleter.Deletes(f.Kind)) {
 		return nil, &Refusal{"kind", "driftd does not delete resources of kind " + f.Kind}
