@@ -63,16 +63,17 @@ func (e endpoint) header(wanted string) map[string]string {
 	return map[string]string{"OpenStack-API-Version": "compute " + want.String(), "X-OpenStack-Nova-API-Version": want.String()}
 }
 
-// findEndpoints sets the endpoints of the services according to the catalogue.
+// findEndpoints sets the region, and the endpoints of the services according to the catalogue.
 func (s *Session) findEndpoints(l Login) error {
 	regions := s.regions()
 	switch {
 	case l.region == "" && len(regions) > 1:
-		return &CatalogueError{what: "the cloud has several regions: " + strings.Join(regions, ", "), Hint: "set region to one of them"}
+		return &CatalogueError{Reason: "the cloud has several regions: " + strings.Join(regions, ", "), Hint: "set region to one of them"}
 	case l.region != "" && !slices.Contains(regions, l.region):
-		return &CatalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", printable.Text(l.region), strings.Join(regions, ", ")), Hint: "set region to one of them"}
+		return &CatalogueError{Reason: fmt.Sprintf("the cloud has no region %s; it has %s", printable.Text(l.region), strings.Join(regions, ", ")), Hint: "set region to one of them"}
 	}
 	region := cmp.Or(l.region, strings.Join(regions, ""))
+	s.Region = region
 	s.endpoints = map[string]endpoint{Identity: {url: s.client.IdentityBase + "v3/"}}
 	for _, sv := range services() {
 		s.endpoints[sv.name] = sv.endpoint(s.Grant, region, l.iface)
@@ -116,7 +117,7 @@ func (sv service) endpoint(g Grant, region, iface string) endpoint {
 	if iface != "public" {
 		where += ", interface " + iface + ","
 	}
-	return endpoint{err: &CatalogueError{what: where + " has no " + sv.name + " service", Hint: "its kinds are not read", Absent: true}}
+	return endpoint{err: &CatalogueError{Reason: where + " has no " + sv.name + " service", Hint: "its kinds are not read", Absent: true}}
 }
 
 // address completes an address in the catalogue. If the address is that of another API version, ok
@@ -124,10 +125,10 @@ func (sv service) endpoint(g Grant, region, iface string) endpoint {
 func (sv service) address(text, project string) (e endpoint, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return endpoint{err: &CatalogueError{what: "the endpoint of the " + sv.name + " service in the catalogue is not an address", Hint: "correct it in Keystone"}}, true
+		return endpoint{err: &CatalogueError{Reason: "the endpoint of the " + sv.name + " service in the catalogue is not an address", Hint: "correct it in Keystone"}}, true
 	}
 	if isCleartext(u) {
-		return endpoint{err: &CatalogueError{what: fmt.Sprintf("the endpoint of the %s service in the catalogue is http://%s, and a token must not cross the network without encryption", sv.name, u.Host),
+		return endpoint{err: &CatalogueError{Reason: fmt.Sprintf("the endpoint of the %s service in the catalogue is http://%s, and a token must not cross the network without encryption", sv.name, u.Host),
 			Hint: "offer the service with https://, or set another interface in clouds_file"}}, true
 	}
 	u.RawQuery, u.Fragment, u.Path = "", "", strings.TrimRight(u.Path, "/")

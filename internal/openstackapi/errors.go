@@ -22,17 +22,19 @@ func (e *RenewError) Error() string {
 // Unwrap returns the error of the renewal.
 func (e *RenewError) Unwrap() error { return e.err }
 
-// A CatalogueError reports that the catalogue does not contain a usable endpoint.
+// A CatalogueError reports that the token or its catalogue is not usable, or that the catalogue does not contain a usable
+// endpoint.
 type CatalogueError struct {
-	what string
+	// Reason describes the error.
+	Reason string
 	// Hint is the next step.
 	Hint string
 	// Absent reports whether the region does not have the service.
 	Absent bool
 }
 
-// Error returns a description of the missing endpoint.
-func (e *CatalogueError) Error() string { return e.what }
+// Error returns Reason.
+func (e *CatalogueError) Error() string { return e.Reason }
 
 // A localError is an error of a file that the settings name, or of its content.
 type localError struct{ err error }

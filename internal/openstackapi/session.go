@@ -25,6 +25,8 @@ import (
 type Session struct {
 	// Grant is the response of Keystone to the login.
 	Grant Grant
+	// Region is the region of the endpoints; "" if the catalogue names none.
+	Region string
 	// HTTP sends the requests.
 	HTTP *httpclient.Client
 
@@ -89,7 +91,7 @@ func (s *Session) readGrant() error {
 	case s.Grant.User.ID == "" || len(s.Grant.Catalog) == 0:
 		return &httpclient.Unexpected{Reason: "the answer has no user, or no catalogue of services"}
 	case s.Grant.Project == nil || s.Grant.Project.ID == "":
-		return &CatalogueError{what: "the token belongs to no project", Hint: "write project_id or project_name below auth of the cloud in clouds_file"}
+		return &CatalogueError{Reason: "the token belongs to no project", Hint: "write project_id or project_name below auth of the cloud in clouds_file"}
 	}
 	return nil
 }
@@ -120,7 +122,7 @@ func (s *Session) ObjectIn(ctx context.Context, service, microversion, path stri
 func (s *Session) at(service string) (endpoint, error) {
 	at, ok := s.endpoints[service]
 	if !ok {
-		return endpoint{}, &CatalogueError{what: "unknown service " + service, Hint: "see the catalogue"}
+		return endpoint{}, &CatalogueError{Reason: "unknown service " + service, Hint: "see the catalogue"}
 	}
 	return at, at.err
 }

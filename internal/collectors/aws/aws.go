@@ -5,7 +5,6 @@ package aws
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
+	"github.com/driftd/driftd/internal/collectors/pinned"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -33,10 +33,7 @@ func open(env collectors.Env, config Config, pace *cloudtrail.Pace) (collectors.
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	c := &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), now: time.Now, backoff: 500 * time.Millisecond}
-	if env.CacheDir != "" {
-		c.account.file, c.account.log = filepath.Join(env.CacheDir, "account"), env.Log
-	}
+	c := &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), account: pinned.New("account", env.CacheDir, env.Log), now: time.Now, backoff: 500 * time.Millisecond}
 	return c, nil
 }
 
@@ -46,7 +43,7 @@ type inventory struct {
 	config Config
 	log    *cloudtrail.Reader
 	// account is that of the last scan.
-	account accountMemory
+	account *pinned.Scope
 	now     func() time.Time
 	// backoff is the pause before the second attempt of a request.
 	backoff time.Duration
@@ -112,7 +109,7 @@ func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	if err != nil {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}
-	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session, lastAccount: &c.account}
+	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session, lastAccount: c.account}
 	if err = sc.readAll(ctx); err == nil {
 		err = sc.unreached()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // An estate holds the results of the lists of all services other than S3.
@@ -43,8 +44,11 @@ func newEstate(ctx context.Context, sc *scan) (*estate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sc.lastAccount.check(sc.config.Account, who, sc.brief); err != nil {
+	switch want, err := sc.lastAccount.Check(sc.config.Account, who.Account, sc.brief); {
+	case err != nil:
 		return nil, err
+	case want != "":
+		return nil, &accountError{want: want, got: who.Account, arn: printable.Text(who.ARN), configured: sc.config.Account != ""}
 	}
 	return &estate{
 		config: sc.config, source: sc.source, brief: sc.brief, taken: sc.taken, client: client, who: who, gaps: map[model.Scope]gap{},

@@ -18,6 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/catalogue"
 	"github.com/driftd/driftd/internal/collectors/aws/normalize"
+	"github.com/driftd/driftd/internal/collectors/pinned"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/printable"
 )
@@ -30,7 +31,7 @@ type scan struct {
 	brief       bool
 	taken       time.Time
 	session     *session
-	lastAccount *accountMemory
+	lastAccount *pinned.Scope
 	// owner and server are the canonical id and the Server header of the list of buckets; "" if
 	// the buckets are configured by name.
 	owner, server string

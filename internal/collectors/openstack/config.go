@@ -22,6 +22,8 @@ type Config struct {
 	Cloud string `mapstructure:"cloud"`
 	// Region is the region to read; by default the region of the entry in clouds_file.
 	Region string `mapstructure:"region"`
+	// Project is the name or ID of the project of the entry; "" for that of the last scan. A token of another one ends the scan.
+	Project string `mapstructure:"project"`
 	// AllProjects reads every project, which requires the role admin. Otherwise only the project in
 	// the entry of clouds_file is read.
 	AllProjects bool `mapstructure:"all_projects"`

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/openstacktest"
+	"github.com/driftd/driftd/internal/collectors/pinned"
 	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -76,6 +78,67 @@ func TestCoverageByToken(t *testing.T) {
 				t.Errorf("home is %q", s.Home)
 			}
 		})
+	}
+}
+
+// firstProject returns the project of the accounts of the fake cloud.
+func firstProject() openstacktest.Project { return openstacktest.Small().Accounts[0].Project }
+
+// TestOtherScope checks that a source is not read with a token of another project than before, or from another region, until
+// the setting names it.
+func TestOtherScope(t *testing.T) {
+	t.Parallel()
+	other := openstacktest.Project{ID: "b0000000000000000000000000000009", Name: "shop"}
+	estate := openstacktest.Small()
+	estate.Regions = []string{"east", "west"}
+	server := newServer(t, estate)
+	move := func(to openstacktest.Project) {
+		server.Edit(func(e *openstacktest.Estate) {
+			e.Accounts = slices.Clone(e.Accounts)
+			for i := range e.Accounts {
+				e.Accounts[i].Project = to
+			}
+		})
+	}
+	dir := t.TempDir()
+	read := func(cloud, region, project string, change func(*Config)) error {
+		c := drainBus(t, server, cloud, func(c *Config) { change(c) })
+		c.project, c.region = pinned.New("project", dir, c.env.Log), pinned.New("region", dir, c.env.Log)
+		entry, err := os.ReadFile(c.config.CloudsFile)
+		if err == nil {
+			text := strings.NewReplacer(": {auth: ", ": {region_name: "+region+", auth: ", "project_name: web", "project_name: "+project).Replace(string(entry))
+			err = os.WriteFile(c.config.CloudsFile, []byte(text), 0o600)
+		}
+		if err == nil {
+			_, err = c.Collect(t.Context())
+		}
+		return err
+	}
+	for _, step := range []struct {
+		reason, cloud, region string
+		to                    openstacktest.Project
+		change                func(*Config)
+		want                  []string
+	}{
+		{"the first scan", "member", "east", firstProject(), func(*Config) {}, nil},
+		{"the same", "member", "east", firstProject(), func(*Config) {}, nil},
+		{"another project", "member", "east", other, func(*Config) {}, []string{"the scan would read project shop (" + other.ID + "), and the last one read " + firstProject().ID, "or set project to the one that is to be read"}},
+		{"another region", "member", "west", firstProject(), func(*Config) {}, []string{"the scan would read region west, and the last one read east", "or set region"}},
+		{"every project", "admin", "east", other, func(c *Config) { c.AllProjects = true }, nil},
+		{"another one than configured", "member", "east", firstProject(), func(c *Config) { c.Project = "shop" }, []string{"and the setting project is shop", "or project"}},
+		{"configured by name", "member", "east", other, func(c *Config) { c.Project = "shop" }, nil},
+		{"without the setting again", "member", "east", other, func(*Config) {}, nil},
+		{"the configured region", "member", "east", other, func(c *Config) { c.Region = "west" }, nil},
+	} {
+		move(step.to)
+		err := read(step.cloud, step.region, step.to.Name, step.change)
+		if (err == nil) != (len(step.want) == 0) {
+			t.Errorf("%s: %v", step.reason, err)
+			continue
+		}
+		if err != nil {
+			wantIn(t, fmt.Sprint(err), step.want...)
+		}
 	}
 }
 
