@@ -197,6 +197,26 @@ func TestOnlyNewEntriesAreReadAgain(t *testing.T) {
 	}
 }
 
+// TestEntryFromTheFuture checks that an entry with a time in the future does not hide the entries that are made after it.
+func TestEntryFromTheFuture(t *testing.T) {
+	t.Parallel()
+	e := netboxtest.Small()
+	e.Changes = []netboxtest.Row{netboxtest.Change(9000, at(-10*24*time.Hour), "mara", "update", "dcim.site", 1, netboxtest.Row{"name": "a"}, netboxtest.Row{"name": "b"})}
+	server := newServer(e)
+	inventory := listen(t, server)
+	now := testNow()
+	inventory.now = func() time.Time { return now }
+	for range 2 {
+		if _, err := inventory.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	since := changelogRequests(server)
+	if got, want := since[len(since)-1].Query().Get("time_after"), now.Add(-overlap).Format(time.RFC3339); got != want {
+		t.Errorf("asked for what came after %s, want %s", got, want)
+	}
+}
+
 // changelogRequests returns the requests for entries of the changelog, without those for
 // its greatest id.
 func changelogRequests(server *netboxtest.Server) []*url.URL {

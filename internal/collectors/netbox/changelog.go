@@ -105,14 +105,15 @@ func (c *changelog) update(ctx context.Context, sc *scan) error {
 	if all && err == nil {
 		c.entries, c.readAt, c.cut = make(map[int64]change, len(found)), sc.taken, cut
 	}
-	c.add(found, err == nil)
+	c.add(found, err == nil, sc.taken)
 	c.prune(since, sc.config.MaxChanges)
 	return err
 }
 
 // add adds entries. newest moves only if complete is set: otherwise entries before it may be
-// missing.
-func (c *changelog) add(found []change, complete bool) {
+// missing. It is not later than now: an entry from the future, made before NetBox's clock was
+// corrected, would hide those that follow it.
+func (c *changelog) add(found []change, complete bool, now time.Time) {
 	if c.entries == nil {
 		c.entries = make(map[int64]change, len(found))
 	}
@@ -120,6 +121,9 @@ func (c *changelog) add(found []change, complete bool) {
 		c.entries[e.id] = e
 		if complete && e.at.After(c.newest) {
 			c.newest = e.at
+		}
+		if c.newest.After(now) {
+			c.newest = now
 		}
 	}
 }
