@@ -52,7 +52,7 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about fieldRef, p path
 	if ok {
 		change.Live, change.Secret = &live, live.HasSecret()
 	}
-	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
+	actor := model.UnknownActor("what is declared differs: the resource itself may be unchanged")
 	var statements []statement
 	schema := schemaAt(words.schema, p)
 	for _, c := range claims {

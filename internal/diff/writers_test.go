@@ -151,7 +151,7 @@ func TestDisputeWithManualChange(t *testing.T) {
 	}
 	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("port"), User: "bob", Evidence: "audit 1, edit"}
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("port")}
-	const twice = "two declarations differ; nobody needs to have touched the resource"
+	const twice = "what is declared differs: the resource itself may be unchanged"
 	tests := map[string]struct {
 		reason, live string
 		owners       []model.Owner

@@ -377,11 +377,15 @@ func (f *Field) Legend() string {
 	return text + f.others(func(s Side) string { return s.Label + " differs from both" })
 }
 
-// Disagreement returns the number of declarations with a claim for the field: "2 declarations disagree".
+// Disagreement returns the number of declarations with a claim for the field: "2 declarations disagree", or, of one that
+// declares the resource twice, "declared with 2 values".
 func (f *Field) Disagreement() string {
 	names := map[string]bool{}
 	for _, c := range f.Claims {
 		names[c.Declaration] = true
+	}
+	if len(names) == 1 {
+		return "declared with " + Count(len(f.Claims), "value")
 	}
 	return Count(len(names), "declaration") + " disagree"
 }

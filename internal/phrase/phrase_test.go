@@ -87,6 +87,10 @@ func TestClaims(t *testing.T) {
 	if got := fields[0].Disagreement(); got != "2 declarations disagree" {
 		t.Errorf("got %q", got)
 	}
+	twice := Field{Claims: []Claim{{Declaration: "shop", Text: "1"}, {Declaration: "shop", Text: "2"}}}
+	if got := twice.Disagreement(); got != "declared with 2 values" {
+		t.Errorf("one declaration: %q", got)
+	}
 	if got := len(Clock{}.Fields(&f, 1)); got != 1 {
 		t.Errorf("%d fields, want 1", got)
 	}
