@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // viaArgoCD is Actor.Via of the user in the status of an Application.
@@ -93,14 +94,8 @@ func userOf(initiated, at model.Value) model.Actor {
 	return model.Actor{Name: shortText(name), At: instant(at), Via: viaArgoCD, Confidence: model.Likely}
 }
 
-// shortText bounds a text of a foreign author.
-func shortText(text string) string {
-	const longest = 100
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return text
-}
+// shortText returns a text of a foreign author for a message.
+func shortText(text string) string { return printable.Line(text, 100) }
 
 // initiator returns who began the last sync, and whether it was a user. Argo CD merges the record
 // of an operation into that of the one before, so that the field automated stays true. The history

@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/chart"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/printable"
 )
 
 // Kinds of Argo CD.
@@ -350,23 +351,11 @@ func orNone(text, none string) string {
 	if text == "" {
 		return none
 	}
-	return printable(text)
+	return shown(text)
 }
 
-// printable returns a text of a foreign author for a message, without credentials.
-func printable(text string) string {
-	const longest = 200
-	text = withoutSecrets(text)
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
-	}
-	return strings.Map(func(c rune) rune {
-		if c < ' ' {
-			return ' '
-		}
-		return c
-	}, text)
-}
+// shown returns a text of a foreign author for a message, without credentials.
+func shown(text string) string { return printable.Line(withoutSecrets(text), 200) }
 
 // unread adds a problem with an Application whose objects are at most those in the sketch s.
 func (r *argoReader) unread(a *application, s sketch, format string, args ...any) {
@@ -385,7 +374,7 @@ func (r *argoReader) source(a *application, source model.Value) error {
 	case folder == "" && source.At("ref").Str() != "":
 		// It only has files of values.
 	case leadsOut(folder):
-		r.unread(a, anything, "deploys %s, which is not a path in the repository: Argo CD refuses it", printable(folder))
+		r.unread(a, anything, "deploys %s, which is not a path in the repository: Argo CD refuses it", shown(folder))
 	case kubeTemplate(repository + folder + source.At("targetRevision").Str()):
 		r.unread(a, anything, "has a source with a template that was not rendered")
 	case !known:

@@ -53,7 +53,7 @@ func (r *argoReader) chart(a *application, settings model.Value, release HelmCon
 	}
 	for _, f := range settings.Fields() {
 		if !slices.Contains(helmSettings(), f.Name) {
-			return content{}, notRead(sketch{unknown: true}, "has the setting helm.%s, which driftd does not apply", printable(f.Name))
+			return content{}, notRead(sketch{unknown: true}, "has the setting helm.%s, which driftd does not apply", shown(f.Name))
 		}
 	}
 	c := r.loader.argocd
@@ -84,7 +84,7 @@ func (r *argoReader) values(a *application, settings model.Value, release *HelmC
 	var missing missingValues
 	for _, file := range texts(settings.At("valueFiles")) {
 		if release.isRemote() && !strings.HasPrefix(file, "$") {
-			return nil, notRead(sketch{unknown: true}, "has values at %s in the chart itself, which driftd does not read", printable(file))
+			return nil, notRead(sketch{unknown: true}, "has values at %s in the chart itself, which driftd does not read", shown(file))
 		}
 		name, err := r.valueFile(a, file, dir)
 		if other, ok := errors.AsType[*missingValues](err); ok {
@@ -148,15 +148,15 @@ func (r *argoReader) valueFile(a *application, file, dir string) (string, error)
 	case err != nil:
 		return "", err
 	case strings.Contains(file, "://"):
-		return "", notRead(sketch{unknown: true}, "has values at %s, which driftd does not fetch", printable(file))
+		return "", notRead(sketch{unknown: true}, "has values at %s, which driftd does not fetch", shown(file))
 	case strings.ContainsAny(file, "*?["):
-		return "", notRead(sketch{unknown: true}, "has values at %s, and driftd reads no patterns", printable(file))
+		return "", notRead(sketch{unknown: true}, "has values at %s, and driftd reads no patterns", shown(file))
 	case strings.HasPrefix(file, "/"):
 		return folderOf(file), nil
 	}
 	name := path.Join(dir, file)
 	if !fs.ValidPath(name) {
-		return "", notRead(sketch{unknown: true}, "has values at %s, which leads out of the repository", printable(file))
+		return "", notRead(sketch{unknown: true}, "has values at %s, which leads out of the repository", shown(file))
 	}
 	return name, nil
 }
@@ -190,7 +190,7 @@ func (r *argoReader) remoteChart(a *application, source model.Value) (content, e
 		all, err = r.chart(a, source.At("helm"), release, ".", a.namespace())
 	}
 	if failed, ok := errors.AsType[*sourceError](err); ok {
-		return all, notRead(sketch{unknown: true}.in(a.namespace()), "deploys the chart %s, which is not compared: %s", printable(source.At("chart").Str()), failed.text)
+		return all, notRead(sketch{unknown: true}.in(a.namespace()), "deploys the chart %s, which is not compared: %s", shown(source.At("chart").Str()), failed.text)
 	}
 	for i := range all.objects {
 		o := &all.objects[i]

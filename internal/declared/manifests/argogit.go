@@ -203,7 +203,7 @@ func (r *argoReader) elsewhere(ctx context.Context, root *tree) error {
 			reason = fmt.Sprintf(", and driftd reads %d other revisions and repositories at most", maxCheckouts)
 		case at.repository != nil || r.loader.repository != nil:
 			if err := r.checkout(ctx, root, at, now); err != nil {
-				reason = ": " + printable(err.Error())
+				reason = ": " + shown(err.Error())
 			}
 		case at == (checkout{}) || r.loader.isBranchOf(root, at.ref):
 			r.tree = root

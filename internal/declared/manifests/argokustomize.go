@@ -30,7 +30,7 @@ type kustomizationEdit struct {
 func (e *kustomizationEdit) apply() error {
 	for _, f := range e.settings.Fields() {
 		if !slices.Contains(kustomizeSettings(), f.Name) {
-			return notRead(sketch{unknown: true}, "has the setting kustomize.%s, which driftd does not apply", printable(f.Name))
+			return notRead(sketch{unknown: true}, "has the setting kustomize.%s, which driftd does not apply", shown(f.Name))
 		}
 	}
 	for _, field := range []string{"namePrefix", "nameSuffix", "namespace"} {
@@ -189,7 +189,7 @@ func (r *argoReader) expand(a *application, dir, text string) (string, error) {
 		return value
 	})
 	if unknown != "" {
-		return "", notRead(sketch{unknown: true}, "uses the variable %s, whose value driftd does not know", printable(unknown))
+		return "", notRead(sketch{unknown: true}, "uses the variable %s, whose value driftd does not know", shown(unknown))
 	}
 	return text, nil
 }

@@ -91,7 +91,7 @@ func (r *argoReader) parameters(generator model.Value, goTemplate bool) ([]model
 			continue
 		}
 		if name != "" {
-			return nil, fmt.Errorf("has a generator with %s and %s, which %w", printable(name), printable(f.Name), errSet)
+			return nil, fmt.Errorf("has a generator with %s and %s, which %w", shown(name), shown(f.Name), errSet)
 		}
 		name = f.Name
 	}
@@ -254,7 +254,7 @@ func generatorPatterns(entries []model.Value) (exact, greedy gitPatterns, err er
 			err = greedy.add(exclude, greedyExpression(text))
 		}
 		if err != nil {
-			return exact, greedy, fmt.Errorf("has the pattern %s, which %w", printable(text), errSet)
+			return exact, greedy, fmt.Errorf("has the pattern %s, which %w", shown(text), errSet)
 		}
 	}
 	return exact, greedy, nil
@@ -365,7 +365,7 @@ func filledText(text string, parameters model.Value, goTemplate bool) (string, e
 	text = anyPlaceholder().ReplaceAllStringFunc(text, func(found string) string {
 		value, ok := parameter(found, parameters, goTemplate)
 		if !ok {
-			failed = fmt.Errorf("has %s in its template, which %w", printable(found), errSet)
+			failed = fmt.Errorf("has %s in its template, which %w", shown(found), errSet)
 		}
 		return value
 	})

@@ -32,13 +32,13 @@ func (r *argoReader) render(a *application, source model.Value) (content, error)
 	switch {
 	case r.tree.submodule(dir) != "":
 		return content{}, notRead(sketch{unknown: true}, "deploys %s, which is in the git submodule %s: driftd does not read submodules; "+
-			"declare the repository of the submodule on its own", printable(dir), printable(r.tree.submodule(dir)))
+			"declare the repository of the submodule on its own", shown(dir), shown(r.tree.submodule(dir)))
 	case errors.Is(err, fs.ErrNotExist):
-		return content{}, notRead(sketch{}, "deploys %s, which does not exist in %s", printable(dir), r.tree.where)
+		return content{}, notRead(sketch{}, "deploys %s, which does not exist in %s", shown(dir), r.tree.where)
 	case err != nil:
-		return content{}, notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), bounded.Cause(err))
+		return content{}, notRead(sketch{unknown: true}, "deploys %s: %v", shown(dir), bounded.Cause(err))
 	case !info.IsDir():
-		return content{}, notRead(sketch{unknown: true}, "deploys %s, which is not a folder", printable(dir))
+		return content{}, notRead(sketch{unknown: true}, "deploys %s, which is not a folder", shown(dir))
 	}
 	if source, err = r.overridden(a, source, dir); err != nil {
 		return content{}, err
@@ -100,7 +100,7 @@ func merged(v, patch model.Value) model.Value {
 // tool returns the tool that renders a source: "helm", "kustomize", or "" for a folder of manifests.
 func (r *argoReader) tool(source model.Value, dir string) (string, error) {
 	if _, ok := source.Get("plugin"); ok {
-		return "", notRead(sketch{unknown: true}, "deploys %s with a plugin, which driftd does not run", printable(dir))
+		return "", notRead(sketch{unknown: true}, "deploys %s with a plugin, which driftd does not run", shown(dir))
 	}
 	var set []string
 	for _, tool := range []string{"helm", "kustomize", "directory"} {
@@ -110,7 +110,7 @@ func (r *argoReader) tool(source model.Value, dir string) (string, error) {
 	}
 	entries, err := fs.ReadDir(r.tree.files, dir)
 	if err != nil {
-		return "", notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), bounded.Cause(err))
+		return "", notRead(sketch{unknown: true}, "deploys %s: %v", shown(dir), bounded.Cause(err))
 	}
 	switch {
 	case len(set) > 1:
@@ -173,7 +173,7 @@ func (w *directoryWalk) folder(dir string) error {
 		return fmt.Errorf("walk %s: %w", t.address(dir), w.reader.ctx.Err())
 	}
 	if err != nil {
-		return notRead(sketch{unknown: true}, "deploys %s: %v", printable(dir), bounded.Cause(err))
+		return notRead(sketch{unknown: true}, "deploys %s: %v", shown(dir), bounded.Cause(err))
 	}
 	if w.folders++; w.folders > limit || len(w.files) > limit {
 		return notRead(sketch{unknown: true}, "deploys more than %d files or folders: raise max_files", limit)
@@ -229,7 +229,7 @@ func argoGlob(pattern string) (*regexp.Regexp, error) {
 	}
 	compiled, err := regexp.Compile("^(?:" + text + ")$")
 	if err != nil {
-		return nil, notRead(sketch{unknown: true}, "has the pattern %s, which driftd does not read", printable(pattern))
+		return nil, notRead(sketch{unknown: true}, "has the pattern %s, which driftd does not read", shown(pattern))
 	}
 	return compiled, nil
 }
@@ -248,7 +248,7 @@ func (r *argoReader) kustomized(a *application, settings model.Value, dir string
 		k := readKustomization(t.kustomize, path.Join(mountPoint, dir))
 		name, ok := within(k.file)
 		if k.value.IsNull() || !ok {
-			return content{}, notRead(sketch{unknown: true}, "deploys the kustomization %s, which cannot be read", printable(dir))
+			return content{}, notRead(sketch{unknown: true}, "deploys the kustomization %s, which cannot be read", shown(dir))
 		}
 		edit := kustomizationEdit{r, a, dir, settings, k.value}
 		if err := edit.apply(); err != nil {

@@ -67,7 +67,7 @@ func (r *argoReader) valuesAt(file valuesFile) (string, error) {
 	case !known:
 		return "", &missingValues{[]valuesFile{file}}
 	case v.failed != "":
-		return "", notRead(sketch{unknown: true}, "has the values %s at the revision %s%s", printable(file.name), file.at.shown(), v.failed)
+		return "", notRead(sketch{unknown: true}, "has the values %s at the revision %s%s", shown(file.name), file.at.shown(), v.failed)
 	}
 	return file.overlay(), nil
 }

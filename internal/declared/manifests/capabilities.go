@@ -24,7 +24,7 @@ func (c *content) notes() []model.Note {
 	notes := slices.Clone(c.remarks)
 	for _, asked := range slices.Sorted(maps.Keys(named)) {
 		names := named[asked]
-		text := printable(strings.Join(names[:min(len(names), maxOptionalShown)], ", "))
+		text := shown(strings.Join(names[:min(len(names), maxOptionalShown)], ", "))
 		if more := len(names) - maxOptionalShown; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
@@ -47,7 +47,7 @@ const apiVersionsAsked = "the API versions of the cluster"
 func askedBy(r *chart.Rendered) string {
 	var by []string
 	if len(r.Asked) > 0 {
-		asked := fmt.Sprintf("%s: the chart asks for %s", apiVersionsAsked, printable(strings.Join(r.Asked[:min(len(r.Asked), maxAskedShown)], ", ")))
+		asked := fmt.Sprintf("%s: the chart asks for %s", apiVersionsAsked, shown(strings.Join(r.Asked[:min(len(r.Asked), maxAskedShown)], ", ")))
 		if more := len(r.Asked) - maxAskedShown; more > 0 {
 			asked += fmt.Sprintf(" and %d more", more)
 		}

@@ -74,11 +74,11 @@ func (f *chartFetch) loaderOf(ctx context.Context, release *HelmConfig) (*loader
 	settings := f.loader.remote.permitted.With(release.source(&l))
 	settings.Limit = l.config.MaxFileSize
 	if err := settings.Check(); err != nil {
-		return nil, notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
+		return nil, notRead(sketch{unknown: true}, "its chart: %s", shown(err.Error()))
 	}
 	found, err := f.loader.remote.of(settings)
 	if err != nil {
-		return nil, notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
+		return nil, notRead(sketch{unknown: true}, "its chart: %s", shown(err.Error()))
 	}
 	if err := f.fetch(ctx, found, at.Host, release.Repo); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (f *chartFetch) fetch(ctx context.Context, c *remoteChart, host, repository
 	begun := time.Now()
 	switch {
 	case f.down[host]:
-		return notRead(sketch{unknown: true}, "its chart is not fetched, because %s has not answered in time before", printable(host))
+		return notRead(sketch{unknown: true}, "its chart is not fetched, because %s has not answered in time before", shown(host))
 	case begun.After(f.until):
 		return notRead(sketch{unknown: true}, "its chart is not fetched, because fetching charts takes half of the time of a reading; raise timeout in the declaration's settings")
 	}
@@ -113,7 +113,7 @@ func (f *chartFetch) fetch(ctx context.Context, c *remoteChart, host, repository
 		}
 		// Reading a large index takes long, too.
 		f.down[host] = fetch.IsUnanswered(err) && time.Since(begun) > slow
-		return notRead(sketch{unknown: true}, "its chart: %s", printable(err.Error()))
+		return notRead(sketch{unknown: true}, "its chart: %s", shown(err.Error()))
 	}
 	f.loader.remote.mu.Lock()
 	defer f.loader.remote.mu.Unlock()

@@ -36,7 +36,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		value, unchecked := delivered.of(o)
 		options.Address, options.DefaultNamespace = o.address, cmp.Or(o.namespace, l.config.DefaultNamespace)
 		if l.argocd != nil && hasNoPlace(o, options.Kinds) {
-			c.bounded(o.address, []model.Extent{{Kind: "kubernetes/" + kindOf(value), Name: value.At("metadata", "name").Str()}}, "%s %s has no namespace, and the destination of its Application has none: Argo CD refuses it", value.At("kind").Str(), printable(nameOf(value)))
+			c.bounded(o.address, []model.Extent{{Kind: "kubernetes/" + kindOf(value), Name: value.At("metadata", "name").Str()}}, "%s %s has no namespace, and the destination of its Application has none: Argo CD refuses it", value.At("kind").Str(), shown(nameOf(value)))
 			continue
 		}
 		claim, err := kube.NewClaim(value, options)

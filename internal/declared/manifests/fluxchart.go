@@ -52,7 +52,7 @@ func (r *fluxReader) withValuesFiles(spec model.Value, t *tree, l *loader) (*tre
 			continue
 		}
 		if err != nil {
-			return nil, notRead(sketch{}, "its file of values %s cannot be read: %v", printable(name), err)
+			return nil, notRead(sketch{}, "its file of values %s cannot be read: %v", shown(name), err)
 		}
 		merged, found = mergedValues(merged, values), true
 		l.installing.Files = append(l.installing.Files, t.file(name))

@@ -183,10 +183,10 @@ func (r *fluxReader) chartByRef(h *helmRelease, ref model.Value, release HelmCon
 		return r.chartByTemplate(spec, space, release)
 	case "OCIRepository":
 	default:
-		return nil, nil, notRead(sketch{}, "its chart comes from %s %s/%s, which driftd does not read", printable(kind), space, printable(ref.At("name").Str()))
+		return nil, nil, notRead(sketch{}, "its chart comes from %s %s/%s, which driftd does not read", shown(kind), space, shown(ref.At("name").Str()))
 	}
 	if media := spec.At("layerSelector", "mediaType").Str(); media != "" && media != helmLayer {
-		return nil, nil, notRead(sketch{}, "its OCIRepository selects the layer %s, and driftd reads only that of charts", printable(media))
+		return nil, nil, notRead(sketch{}, "its OCIRepository selects the layer %s, and driftd reads only that of charts", shown(media))
 	}
 	release.OCI = spec.At("url").Str()
 	at := spec.At("ref")
@@ -212,7 +212,7 @@ func (r *fluxReader) fetched(release HelmConfig, tracks bool) (*loader, *tree, e
 	}
 	t, err := l.withArchive(r.ctx, r.tree, false)
 	if err != nil {
-		return nil, nil, notRead(sketch{}, "%s", printable(err.Error()))
+		return nil, nil, notRead(sketch{}, "%s", shown(err.Error()))
 	}
 	l.installing = &installing{}
 	const digits = 12
@@ -234,7 +234,7 @@ func (r *fluxReader) chartByTemplate(spec model.Value, space string, release Hel
 		return r.chartInGit(spec, space, release)
 	}
 	if kind != "HelmRepository" {
-		return nil, nil, notRead(sketch{}, "its chart comes from %s %s/%s, which driftd does not read", orNone(kind, "source"), space, printable(name))
+		return nil, nil, notRead(sketch{}, "its chart comes from %s %s/%s, which driftd does not read", orNone(kind, "source"), space, shown(name))
 	}
 	source, err := r.chartSource(kind, space, name)
 	if err != nil {
@@ -293,7 +293,7 @@ func (r *fluxReader) chartInGit(spec model.Value, space string, release HelmConf
 // chartSource returns the source of a chart, which must be in git.
 func (r *fluxReader) chartSource(kind, space, name string) (object, error) {
 	source, found := r.input(kind + fluxSourceGroup + " " + space + "/" + name)
-	of := fmt.Sprintf("its chart comes from %s %s/%s", orNone(kind, "source"), printable(space), printable(name))
+	of := fmt.Sprintf("its chart comes from %s %s/%s", orNone(kind, "source"), shown(space), shown(name))
 	switch {
 	case !found:
 		return source, notRead(sketch{}, "%s, which is not in git: add it", of)

@@ -16,7 +16,7 @@ func (r *fluxReader) notInTree(b fluxBuild, submodules []string) (c content) {
 	spec := source.value.At("spec")
 	part := func(name, field string) {
 		c.limited(b.address, fluxExtents(b.by.value.At("spec")), "%s of Kustomization %s of Flux is from another repository (spec.%s of its source) and is not read: "+
-			"declare that repository on its own", printable(name), nameOf(b.by.value), field)
+			"declare that repository on its own", shown(name), nameOf(b.by.value), field)
 	}
 	if spec.At("recurseSubmodules").Text() == "true" {
 		for _, name := range submodules {

@@ -19,7 +19,7 @@ func (r *fluxReader) addUnlisted() error {
 	for _, o := range found.objects {
 		if _, read := r.seen[inputID(o.value)]; !read && kindOf(o.value) == fluxKustomization && o.value.At("spec", "path").Str() != "" {
 			r.all.remarks = append(r.all.remarks, model.Note{Address: o.address, Text: fmt.Sprintf("Kustomization %s of Flux is in no kustomization that Flux applies, so that nothing of it is declared: "+
-				"list the file in resources, or remove it", printable(nameOf(o.value)))})
+				"list the file in resources, or remove it", shown(nameOf(o.value)))})
 		}
 	}
 	return nil

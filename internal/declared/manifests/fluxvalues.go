@@ -84,16 +84,16 @@ func (r *fluxReader) valuesFrom(v *fluxValues, h *helmRelease, ref model.Value) 
 	v.files = append(v.files, source.files...)
 	text, has := source.value.At("data").Get(key)
 	if target != "" && !h.spec.At("values").At(strings.Split(before(target, "["), ".")...).IsNull() {
-		return notRead(sketch{}, "its valuesFrom sets %s, which spec.values sets, too", printable(target))
+		return notRead(sketch{}, "its valuesFrom sets %s, which spec.values sets, too", shown(target))
 	}
 	if !found || !source.hasValues() || strings.Contains(text.Text(), encryptedMark) {
-		return v.addUnknown(part, printable(kind), printable(name))
+		return v.addUnknown(part, shown(kind), shown(name))
 	}
 	if !has && part.optional {
 		return nil
 	}
 	if !has {
-		return notRead(sketch{}, "its ConfigMap %s has no key %s", printable(name), printable(key))
+		return notRead(sketch{}, "its ConfigMap %s has no key %s", shown(name), shown(key))
 	}
 	texts := []string{text.Text()}
 	for _, again := range source.again {
@@ -141,7 +141,7 @@ func (v *fluxValues) addTexts(texts []string, chance, name string) error {
 	for _, text := range texts {
 		docs, err := decode.YAML(bytes.NewReader([]byte(text)))
 		if err != nil || len(docs) != 1 {
-			return notRead(sketch{}, "the values in its ConfigMap %s cannot be read", printable(name))
+			return notRead(sketch{}, "the values in its ConfigMap %s cannot be read", shown(name))
 		}
 		trees = append(trees, docs[0].Value)
 	}

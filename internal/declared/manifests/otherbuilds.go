@@ -174,7 +174,7 @@ func (o *otherBuilds) checkout(ctx context.Context, at checkout, builds []otherB
 	case failed != nil && errors.Is(err, failed):
 		return err
 	case err != nil:
-		o.fail(builds, printable(err.Error()))
+		o.fail(builds, shown(err.Error()))
 	}
 	return nil
 }

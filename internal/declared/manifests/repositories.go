@@ -149,7 +149,7 @@ func takeFirst[T any](work []T, at func(T) checkout) (now, later []T) {
 
 // shown returns the checkout for a message.
 func (c checkout) shown() string {
-	text := printable(cmp.Or(c.ref, "HEAD"))
+	text := shown(cmp.Or(c.ref, "HEAD"))
 	if c.repository != nil {
 		text += " of " + c.repository.URL()
 	}

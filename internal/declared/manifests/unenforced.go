@@ -113,7 +113,7 @@ func ignoredBy(a *application) ignoreRules {
 			kind, group, _ := strings.Cut(kindOf(o), ".")
 			return fits(entry, "group", group, false) && fits(entry, "kind", kind, false) && fits(entry, "name", o.At("metadata", "name").Str(), true) &&
 				fits(entry, "namespace", namespaceOf(o, namespace), true)
-		}, argoFields(entry, how, "ignoreDifferences of Application "+printable(a.name))})
+		}, argoFields(entry, how, "ignoreDifferences of Application "+shown(a.name))})
 	}
 	return rules
 }
@@ -153,7 +153,7 @@ func (r *argoReader) addConfigured() {
 		if err != nil || len(documents) != 1 {
 			continue
 		}
-		fields := argoFields(documents[0].Value, "", printable(f.Name)+" in argocd-cm")
+		fields := argoFields(documents[0].Value, "", shown(f.Name)+" in argocd-cm")
 		for i := range r.all.objects {
 			o := &r.all.objects[i]
 			kind, group, _ := strings.Cut(kindOf(o.value), ".")
