@@ -9,11 +9,12 @@ import (
 func TestEditedByHand(t *testing.T) {
 	t.Parallel()
 	const (
-		limits  = `{apiVersion: v1, kind: LimitRange, metadata: {name: x, namespace: ns}, spec: {limits: [{type: Container, %s}]}}`
-		scaler  = `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x, namespace: ns}, spec: {maxReplicas: 2, behavior: {scaleUp: {selectPolicy: Max%s}, scaleDown: {selectPolicy: Max%s}}}}`
-		volume  = `{apiVersion: v1, kind: PersistentVolume, metadata: {name: x}, spec: {hostPath: {path: /a, type: ""}%s}}`
-		service = `{apiVersion: v1, kind: Service, metadata: {name: x, namespace: ns%s}, spec: {selector: {a: b}}}`
-		pod     = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {template: {spec: {serviceAccountName: a%s}}}}`
+		limits   = `{apiVersion: v1, kind: LimitRange, metadata: {name: x, namespace: ns}, spec: {limits: [{type: Container, %s}]}}`
+		scaler   = `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x, namespace: ns}, spec: {maxReplicas: 2, behavior: {scaleUp: {selectPolicy: Max%s}, scaleDown: {selectPolicy: Max%s}}}}`
+		volume   = `{apiVersion: v1, kind: PersistentVolume, metadata: {name: x}, spec: {hostPath: {path: /a, type: ""}%s}}`
+		service  = `{apiVersion: v1, kind: Service, metadata: {name: x, namespace: ns%s}, spec: {selector: {a: b}}}`
+		pod      = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {template: {spec: {serviceAccountName: a%s}}}}`
+		replicas = `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: x, namespace: ns}, spec: {volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce]%s}}]}}`
 
 		list     = `{"f:spec":{"f:limits":{}}}`
 		policies = `{"f:spec":{"f:behavior":{"f:scaleUp":{"f:policies":{}},"f:scaleDown":{"f:policies":{}}}}}`
@@ -43,6 +44,8 @@ func TestEditedByHand(t *testing.T) {
 			"undeclared metadata.annotations[\"networking.gke.io/load-balancer-type\"]"},
 		"an exposed service, by its controller": {fmt.Sprintf(service, ""), fmt.Sprintf(service, external), lb, "glbc",
 			"undeclared metadata.annotations[\"networking.gke.io/load-balancer-type\"]"},
+		"another class of volumes": {fmt.Sprintf(replicas, ""), fmt.Sprintf(replicas, ", storageClassName: slow"), `{"f:spec":{"f:volumeClaimTemplates":{}}}`, "kubectl-edit",
+			"changed spec.volumeClaimTemplates[0].spec.storageClassName"},
 		"a note of its controller": {fmt.Sprintf(service, ""), fmt.Sprintf(service, `, annotations: {cloud.google.com/neg-status: "{}"}`), `{"f:metadata":{"f:annotations":{"f:cloud.google.com/neg-status":{}}}}`, "glbc", ""},
 		"stopped through the status, with no record": {fmt.Sprintf(service, ""), fmt.Sprintf(service, ", annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"), `{"f:spec":{}}`, "kubectl-patch",
 			"undeclared metadata.annotations[\"kustomize.toolkit.fluxcd.io/reconcile\"]"},

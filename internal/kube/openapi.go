@@ -317,6 +317,9 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 			r.set(s, field.Str(), mark.set)
 		}
 	}
+	for _, field := range r.semantics.At("not_derived", name).Items() {
+		r.setBelow(s, field.Str(), func(f *model.Schema) { f.Derived = false })
+	}
 	s.Complete = completion(name)
 	for field, derive := range derivations(name) {
 		r.set(s, field, func(f *model.Schema) { f.Derive = derive })
@@ -389,7 +392,7 @@ func (r *schemaReader) set(s *model.Schema, field string, change func(*model.Sch
 	s.Fields[field] = &own
 }
 
-// setBelow changes a copy of a field's schema; a path leads to a field below others.
+// setBelow changes a copy of a field's schema; a path leads to a field below others, or below the elements of a list.
 func (r *schemaReader) setBelow(s *model.Schema, path string, change func(*model.Schema)) {
 	name, rest, nested := strings.Cut(path, ".")
 	if !nested {
@@ -397,6 +400,11 @@ func (r *schemaReader) setBelow(s *model.Schema, path string, change func(*model
 		return
 	}
 	r.set(s, name, func(f *model.Schema) {
+		if len(f.Fields) == 0 && f.Each != nil {
+			each := *f.Each
+			f.Each = &each
+			f = &each
+		}
 		f.Fields = maps.Clone(f.Fields)
 		r.setBelow(f, rest, change)
 	})
