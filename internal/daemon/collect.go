@@ -250,29 +250,46 @@ const (
 )
 
 // holdBack holds a result back if many of the earlier resources are missing from it, unless the
-// last result was held back, too. A failed read can look like a mass deletion, but only a real one
-// gives the same result again. Kinds that could not be read are ignored.
+// last result was held back, too, and had the same number of resources. A failed read can look like a mass deletion, but
+// only a real one gives the same result again. Kinds that could not be read are ignored.
 func holdBack(before, now collected) collected {
 	if now.err != nil {
 		return now
 	}
 	counts := countKinds(&now.snapshot)
-	gone, had := 0, 0
 	for kind, n := range before.kinds {
 		if !readsKind(&now.snapshot, kind) {
 			counts[kind] = n
-			continue
 		}
-		had += n
-		gone += max(0, n-counts[kind])
 	}
-	if gone <= vanishedCount || float64(gone) <= vanishedShare*float64(had) || before.held {
+	gone, had := vanished(before.kinds, counts)
+	if !isMass(gone, had) || before.confirms(counts) {
 		now.kinds = counts
 		return now
 	}
-	now.held, now.kinds = true, before.kinds
+	now.held, now.kinds, now.heldKinds = true, before.kinds, counts
 	now.err = fmt.Errorf("%d of %d resources vanished since the last read; held back until the next read confirms it", gone, had)
 	return now
+}
+
+// confirms reports whether the result was held back and had as many resources as another one. After a restart the
+// numbers are not known.
+func (l *collected) confirms(counts map[string]int) bool {
+	return l.held && (l.heldKinds == nil || !isMass(vanished(l.heldKinds, counts)) && !isMass(vanished(counts, l.heldKinds)))
+}
+
+// vanished returns how many resources of the kinds in before are not in after, and how many there were.
+func vanished(before, after map[string]int) (gone, had int) {
+	for kind, n := range before {
+		had += n
+		gone += max(0, n-after[kind])
+	}
+	return gone, had
+}
+
+// isMass reports whether so many of the resources vanished that the read may be incomplete.
+func isMass(gone, had int) bool {
+	return gone > vanishedCount && float64(gone) > vanishedShare*float64(had)
 }
 
 // readsKind reports whether a kind was fully read in some place at least.
