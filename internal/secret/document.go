@@ -24,7 +24,7 @@ func (w *walker) inJSON(t string) (sealed string, ok bool) {
 	if err != nil {
 		return t, false
 	}
-	inner := walker{room: w.room, kind: "", again: w.again, inSecret: w.isInSecret()}
+	inner := walker{room: w.room, kind: "", again: w.again, inSecret: w.inSecret}
 	result, changed := inner.tree(tree, frame{})
 	if !changed {
 		// The tree has only one of two fields with the same name.

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"path"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -34,9 +35,13 @@ func (r *Room) value(kind string, v model.Value, again bool) model.Value {
 	if r == nil {
 		return v
 	}
-	w := walker{room: r, kind: kind, again: again}
+	w := r.walker(kind, again)
 	sealed, _ := w.tree(v, frame{})
 	return sealed
+}
+
+func (r *Room) walker(kind string, again bool) walker {
+	return walker{room: r, kind: kind, again: again, inSecret: path.Base(kind) == "Secret"}
 }
 
 // Text returns a text with each secret part replaced by a mark. Existing marks remain, because reasons
@@ -63,7 +68,7 @@ type walker struct {
 	room  *Room
 	kind  string
 	again bool
-	// inSecret reports whether the tree is a text inside of a Secret of Kubernetes.
+	// inSecret reports whether the tree is a Secret of Kubernetes, or a text inside of one.
 	inSecret bool
 	// path is the current position. It is maintained only if traced returns true.
 	path []model.Step

@@ -75,7 +75,7 @@ func (w *walker) mark(content string) string {
 
 // inText returns the text with a mark in place of each secret part.
 func (w *walker) inText(t string) string {
-	if !w.isInSecret() && !suspicious(t) {
+	if !w.inSecret && !suspicious(t) {
 		return t
 	}
 	if sealed, isJSON := w.inJSON(t); isJSON {

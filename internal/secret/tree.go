@@ -252,23 +252,21 @@ func (w *walker) pairOf(v model.Value) (certainty, bool) {
 	return w.room.rules.rate(name, false), true
 }
 
-// isInSecret reports whether the walker is in a Secret of Kubernetes, or in a text inside of one.
-func (w *walker) isInSecret() bool { return w.inSecret || path.Base(w.kind) == "Secret" }
-
 // secretContent returns the fields of a map in which everything is secret: those of a Secret of Kubernetes that is inside of
 // something else, such as a template, and in a Secret those of copies and patches of it in its annotations.
 func (w *walker) secretContent(v model.Value) []string {
 	data := []string{"data", "stringData"}
-	inSecret := w.isInSecret()
-	at, isPatch := strings.CutPrefix(v.At("path").Str(), "/")
-	parent, _, _ := strings.Cut(at, "/")
-	switch {
-	case inSecret && isPatch && slices.Contains(data, parent):
-		return []string{"value"}
-	case inSecret, v.At("kind").Str() == "Secret" && v.At("apiVersion").Str() == "v1":
-		return data
+	if !w.inSecret {
+		if v.At("kind").Str() == "Secret" && v.At("apiVersion").Str() == "v1" {
+			return data
+		}
+		return nil
 	}
-	return nil
+	at, isPatch := strings.CutPrefix(v.At("path").Str(), "/")
+	if parent, _, _ := strings.Cut(at, "/"); isPatch && slices.Contains(data, parent) {
+		return []string{"value"}
+	}
+	return data
 }
 
 // programOf returns the program that a map with command and args runs: command: [mysql],
