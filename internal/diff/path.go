@@ -128,7 +128,7 @@ func (p path) live() path {
 func keyOf(schema *model.Schema, element model.Value) (key model.Value, ok bool) {
 	fields := make([]model.Field, 0, len(schema.Keys))
 	for _, name := range schema.Keys {
-		if v := keyField(schema, element, name); !v.IsNull() {
+		if v := keyField(schema.Element().Field(name), element, name); !v.IsNull() {
 			fields = append(fields, model.Field{Name: name, Value: v})
 		}
 	}
@@ -136,9 +136,9 @@ func keyOf(schema *model.Schema, element model.Value) (key model.Value, ok bool)
 }
 
 // keyField returns a key field of an element, or its default.
-func keyField(schema *model.Schema, element model.Value, name string) model.Value {
+func keyField(field *model.Schema, element model.Value, name string) model.Value {
 	v, ok := element.Get(name)
-	if field := schema.Element().Field(name); field != nil && field.Default != nil && (!ok || isUnset(field, v)) {
+	if field != nil && field.Default != nil && (!ok || isUnset(field, v)) {
 		return *field.Default
 	}
 	return v
@@ -151,7 +151,8 @@ func sameElement(schema *model.Schema, a, b model.Value) bool {
 	}
 	named := false
 	for _, name := range schema.Keys {
-		x, y := keyField(schema, a, name), keyField(schema, b, name)
+		field := schema.Element().Field(name)
+		x, y := keyField(field, a, name), keyField(field, b, name)
 		if !x.Equal(y) {
 			return false
 		}
