@@ -126,13 +126,5 @@ func (r *xmlReader) join(children []model.Field) model.Value {
 		}
 		return model.ListOf(items...)
 	}
-	// Of elements with one name the last one counts: no service repeats them.
-	slices.SortStableFunc(children, func(a, b model.Field) int { return strings.Compare(a.Name, b.Name) })
-	last := children[:0]
-	for i := range children {
-		if i+1 == len(children) || children[i].Name != children[i+1].Name {
-			last = append(last, children[i])
-		}
-	}
-	return model.MapOf(last...)
+	return model.MapOf(children...) // no service repeats elements with one name
 }

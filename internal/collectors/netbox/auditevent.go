@@ -43,7 +43,7 @@ func parseChange(kinds map[string]*normalize.Kind, models normalize.Models, row 
 		t.Actor = who
 		if t.ID != "" {
 			// The row names another object than this one.
-			t.Actor.Confidence = confidence(who, model.Likely)
+			t.Actor.Confidence = likely(who)
 		}
 		c.events = append(c.events, entry{AuditEvent: t})
 	}
@@ -79,12 +79,12 @@ func actorOf(row model.Value, c change) model.Actor {
 	return a
 }
 
-// confidence returns known, or model.Unknown if the actor is unknown.
-func confidence(a model.Actor, known model.Confidence) model.Confidence {
+// likely returns model.Likely, or model.Unknown if the actor is unknown.
+func likely(a model.Actor) model.Confidence {
 	if a.Confidence == model.Unknown {
 		return model.Unknown
 	}
-	return known
+	return model.Likely
 }
 
 // event returns the audit event of an entry for its own object. For an edit that changed no field
@@ -100,7 +100,7 @@ func event(k *normalize.Kind, e normalize.Entry, models normalize.Models, who mo
 		return t, true
 	}
 	if e.Before.IsEmpty() || e.After.IsEmpty() {
-		t.Actor.Confidence = confidence(who, model.Likely)
+		t.Actor.Confidence = likely(who)
 		return t, true
 	}
 	t.Fields = normalize.Changed(k, e.Before, e.After)

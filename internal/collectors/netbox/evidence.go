@@ -152,7 +152,7 @@ func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[
 		cause := causeOf(parents[model.Ref{Kind: c.Parent, ID: parent.ID}], c.From)
 		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
 			t := model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
-			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
+			t.Actor.Confidence = likely(cause.Actor)
 			t.Actor.Evidence += " of " + normalize.Noun(c.Parent) + " " + printable.Text(parent.Name) + ", whose " + c.Field + " NetBox copies to the objects below it"
 			found[p] = t
 		}

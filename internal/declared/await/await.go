@@ -22,6 +22,15 @@ func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Co
 	return value, err
 }
 
+// Half returns a context with half of the remaining time of ctx.
+func Half(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}
+
 // Call calls f in a new goroutine and returns its result. If f panics, Call panics with the same value. If
 // ctx ends first, Call returns its error, while f continues in the background and its result is dropped.
 // Therefore f must end by itself.

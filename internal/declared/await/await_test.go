@@ -53,3 +53,23 @@ func TestCall(t *testing.T) {
 	close(release)
 	<-ended
 }
+
+func TestHalf(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		endless, cancel := await.Half(t.Context())
+		if _, bounded := endless.Deadline(); bounded {
+			t.Error("a context without a deadline has one")
+		}
+		if cancel(); endless.Err() == nil {
+			t.Error("cancel ended nothing")
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		half, end := await.Half(ctx)
+		defer end()
+		if at, _ := half.Deadline(); time.Until(at) != 30*time.Minute {
+			t.Errorf("the deadline is in %s, want half an hour", time.Until(at))
+		}
+	})
+}

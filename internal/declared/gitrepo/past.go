@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/driftd/driftd/internal/declared/await"
 )
 
 // A Query selects a history.
@@ -168,7 +169,7 @@ func (r *Repository) remotePast(ctx context.Context, q Query, read func(Log) err
 	if err != nil || head != q.Revision {
 		return head, err
 	}
-	waiting, cancel := half(ctx)
+	waiting, cancel := await.Half(ctx)
 	defer cancel()
 	c, err := openPastClone(waiting, r.settings.CacheDir, r.url)
 	if err != nil {
@@ -231,13 +232,4 @@ func (b *backoff) record(err error) {
 	}
 	b.failed++
 	b.skip = min(1<<min(b.failed, 6)-1, maxSkip)
-}
-
-// half returns a context with half of the remaining time of ctx.
-func half(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, bounded := ctx.Deadline()
-	if !bounded {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/sourcegraph/conc/panics"
+
+	"github.com/driftd/driftd/internal/declared/await"
 )
 
 // The history with its files is fetched into a separate clone, and only when
@@ -121,7 +123,7 @@ func (f *pastFetch) run(ctx context.Context, requested plumbing.Hash, p past, re
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if f.repository.history.limit > 0 {
-		fetching, cancel := half(ctx)
+		fetching, cancel := await.Half(ctx)
 		defer cancel()
 		f.fetchErr = f.fetchRef(fetching, s, requested, p.head)
 		if errors.Is(f.fetchErr, errDamaged) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -40,7 +40,7 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 			l.past.reset()
 		}
 		again = true
-		reading, cancel := withinHalf(ctx)
+		reading, cancel := await.Half(ctx)
 		defer cancel()
 		pasts, err = l.pasts(reading, log, claims)
 		return err
@@ -58,15 +58,6 @@ func withGap(head string, claims []*model.Claim, reason string) model.History {
 		h.Pasts[i].Gap = reason
 	}
 	return h
-}
-
-// withinHalf returns a context with half of the remaining time of ctx.
-func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, bounded := ctx.Deadline()
-	if !bounded {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // pasts returns the past of each claim, from a log.

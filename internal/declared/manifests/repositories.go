@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -114,7 +115,7 @@ func (o *outages) read(ctx context.Context, at checkout, repository *gitrepo.Rep
 	if deadline, bounded := ctx.Deadline(); bounded && o.until.IsZero() {
 		o.until = deadline.Add(-time.Until(deadline) / 4)
 	}
-	reading, cancel := withinHalf(ctx)
+	reading, cancel := await.Half(ctx)
 	defer cancel()
 	if !o.until.IsZero() {
 		reading, cancel = context.WithDeadline(reading, o.until)

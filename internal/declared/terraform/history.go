@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/literal"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
@@ -38,7 +38,7 @@ func (p *plans) History(ctx context.Context, revision string, claims []*model.Cl
 	query := gitrepo.Query{Ref: p.config.Ref, Revision: revision, MaxFile: literal.MaxFile}
 	var pasts []model.Past
 	head, err := p.repository.History(ctx, query, func(log gitrepo.Log) error {
-		reading, cancel := withinHalf(ctx)
+		reading, cancel := await.Half(ctx)
 		defer cancel()
 		pasts = p.pasts(reading, revision, log, claims)
 		return nil
@@ -56,15 +56,6 @@ func gapped(claims []*model.Claim, reason string) []model.Past {
 		pasts[i].Gap = reason
 	}
 	return pasts
-}
-
-// withinHalf returns a context with half of the remaining time of ctx.
-func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, bounded := ctx.Deadline()
-	if !bounded {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // pasts returns the past of each claim, from the commits of a log.
