@@ -47,9 +47,9 @@ Without one, what the plan changes is not checked, and the exit code is 3. With
 Without --plan, the changes are those of the open findings, of one declaration or
 of all.
 
-With --ref, the declarations of manifests and Terraform roots that are read from git are
-read at this branch, tag or full commit hash, and compared with the live systems now.
-Run it in the pipeline of a pull request. A root of Terraform is planned at the ref only
+With --ref, the declarations that are read from git (manifests, flux, argocd, helm,
+terraform) are read at this branch, tag or full commit hash, and compared with the live
+systems now. Run it in the pipeline of a pull request. A root of Terraform is planned at the ref only
 if its settings restrict what a plan runs (allow.providers, refuse). Nothing is stored.
 
 Exit codes:

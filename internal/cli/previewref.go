@@ -84,7 +84,7 @@ func declarationsAt(cfg *config.Config, ref, name string) ([]declarationAt, erro
 	case name != "":
 		return nil, fmt.Errorf("the configuration has no declaration %q", name)
 	}
-	return nil, errors.New("the configuration has no declaration of manifests, Helm or Terraform that is read from git: set git in the settings of one")
+	return nil, errors.New("the configuration has no declaration of type manifests, flux, argocd, helm or terraform that is read from git: set git in the settings of one")
 }
 
 // atRef returns a declaration with another ref; its place has no repository if it is not read
