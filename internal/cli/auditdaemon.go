@@ -196,10 +196,10 @@ func (s *service) reportUnread(all []server.WitnessHealth) bool {
 	return true
 }
 
-// doubts returns the problem of an audit log in doubt; nil if it is not.
 // inDoubt begins the problem of an audit log that does not continue.
 const inDoubt = "the audit log is in doubt"
 
+// doubts returns the problem of an audit log in doubt; nil if it is not.
 func doubts(st *store.Store) []string {
 	d, err := st.Doubt()
 	switch {

@@ -125,7 +125,7 @@ func (c *command) warnOfDoubt(ctx context.Context, client *server.Client) error 
 	}
 	for _, problem := range status.Problems {
 		if strings.HasPrefix(problem, inDoubt) {
-			fmt.Fprintln(c.streams.Err, "driftd: warning: the decision is stored and not recorded in the audit log: "+phrase.Visible(problem))
+			fmt.Fprintln(c.streams.Err, "driftd: warning: the decision is stored, and the audit log may not have recorded it: "+phrase.Visible(problem))
 		}
 	}
 	return nil
