@@ -142,6 +142,10 @@ func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
 		return
 	}
 	owners := w.writers.ownersAt(w.path)
+	if w.foreign {
+		// A controller writes such a note with the status, under a name that differs between distributions.
+		owners = slices.DeleteFunc(owners, func(o *model.Owner) bool { return o.Through != "" })
+	}
 	by := w.originOf(owners, schema, l)
 	switch {
 	case by.reason != "":

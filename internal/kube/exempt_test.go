@@ -89,6 +89,8 @@ type written struct {
 	declared, live, manager, fields string
 	// time is that of the write, in the evening unless it is given.
 	operation, time string
+	// through is the subresource of the later write.
+	through string
 	// declarer is the manager of the first entry.
 	declarer string
 	// others are further live objects, those that begin with ! undeclared.
@@ -127,7 +129,11 @@ func (w written) judge(t *testing.T) model.Judged {
 		managed(t, declarer, map[bool]string{true: "Apply", false: "Update"}[declarer == "kubectl"], morning, `{"f:metadata":{"f:labels":{}}}`),
 	}
 	if w.manager != "" {
-		entries = append(entries, managed(t, w.manager, operation, cmp.Or(w.time, evening), w.fields))
+		entry := managed(t, w.manager, operation, cmp.Or(w.time, evening), w.fields)
+		if w.through != "" {
+			entry = entry.With("subresource", model.StringOf(w.through))
+		}
+		entries = append(entries, entry)
 	}
 	metadata := live.At("metadata").With("managedFields", model.ListOf(entries...)).With("creationTimestamp", model.StringOf(morning))
 	r, err := kube.NewResource("s", live.With("metadata", metadata), sealer)
@@ -241,6 +247,10 @@ func TestExempt(t *testing.T) {
 	annotated := func(name string) written {
 		return written{declared: deployment("", ""), live: deployment(", annotations: {"+name+": v}", ""), fields: `{"f:metadata":{"f:annotations":{"f:` + name + `":{}}}}`}
 	}
+	status := func(w written) written {
+		w.through = "status"
+		return w
+	}
 	stamped := annotated("example.org/stamp")
 	const application = `{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: x, namespace: ns}, spec: {project: a}%s}`
 	requested := written{declared: fmt.Sprintf(application, ""), live: fmt.Sprintf(application, ", operation: {sync: {revision: abc}}"), manager: "argocd-application-controller",
@@ -289,6 +299,8 @@ func TestExempt(t *testing.T) {
 		"a token":                           {"the controller fills in the Secret of an account", account("kube-controller-manager", "kubernetes.io/service-account.uid"), "", "in the table"},
 		"a token is used":                   {"the server dates it", account("kube-apiserver", "kubernetes.io/legacy-token-last-used"), "", "in the table"},
 		"a token by hand":                   {"a person wrote it", account("kubectl-edit", "kubernetes.io/service-account.uid"), `undeclared metadata.annotations["kubernetes.io/service-account.uid"]`, ""},
+		"the revision, under another name":  {"a distribution has all controllers in one program", status(by(annotated("deployment.kubernetes.io/revision"), "k3s")), "", "a label or annotation of a controller"},
+		"through the status":                {"a person can write it, too", status(by(annotated("example.org/stamp"), "kubectl-patch")), `undeclared metadata.annotations["example.org/stamp"]`, ""},
 		"by another":                        {"a scheduler does not", by(annotated("deployment.kubernetes.io/revision"), "kube-scheduler"), `undeclared metadata.annotations["deployment.kubernetes.io/revision"]`, ""},
 		"by its account":                    {"the log says so", by(annotated("deployment.kubernetes.io/revision"), "kube-controller-manager", "system:serviceaccount:kube-system:deployment-controller"), "", "audit log: system:serviceaccount"},
 		"by a person":                       {"the log overrides the name", by(annotated("deployment.kubernetes.io/revision"), "kube-controller-manager", "alice"), `undeclared metadata.annotations["deployment.kubernetes.io/revision"]`, ""},

@@ -12,7 +12,8 @@ import (
 
 // owners returns the entries of metadata.managedFields (FieldsV1), sorted by name, subresource and
 // time. Of the status subresource it has the labels and annotations: a write of it changes nothing else that is
-// compared.
+// compared. Without other entries there are no owners: a controller writes the status of an object also after a client
+// removed the record.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	if len(managedFields.Items()) == 0 {
@@ -45,6 +46,9 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 			At:       instant(entry.At("time")),
 			Fields:   fields,
 		})
+	}
+	if !slices.ContainsFunc(list, func(o model.Owner) bool { return o.Through != "status" }) {
+		return nil, nil
 	}
 	slices.SortStableFunc(list, func(a, b model.Owner) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Through, b.Through), a.At.Compare(b.At))

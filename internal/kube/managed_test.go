@@ -33,3 +33,15 @@ func TestOwnersOfStatus(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestOwnersRemoved checks that the status alone is no record of writers.
+func TestOwnersRemoved(t *testing.T) {
+	t.Parallel()
+	v, err := decode.JSON([]byte(`[{"manager": "a", "operation": "Update", "subresource": "status", "fieldsV1": {"f:metadata": {"f:annotations": {"f:a": {}}}}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := owners("apps/Deployment", v); err != nil || len(list) > 0 {
+		t.Errorf("got %v, %v", list, err)
+	}
+}
