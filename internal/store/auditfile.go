@@ -79,7 +79,19 @@ func (s *Store) doubtHead(err error) {
 // maxHeadFile bounds the head file, in bytes.
 const maxHeadFile = 256 << 10
 
-func (s *Store) readHead() (lastHead, error) {
+// A headFile is the content of the head file, or why it could not be read. Read it before a transaction that only
+// reads: a head that is written meanwhile leads to entries that the transaction does not see.
+type headFile struct {
+	lastHead
+	err error
+}
+
+func (s *Store) readHead() headFile {
+	last, err := s.decodeHead()
+	return headFile{last, err}
+}
+
+func (s *Store) decodeHead() (lastHead, error) {
 	var last lastHead
 	b, err := bounded.ReadRegular(s.headPath(), maxHeadFile)
 	if errors.Is(err, bounded.ErrNotRegular) {
@@ -94,14 +106,13 @@ func (s *Store) readHead() (lastHead, error) {
 	return last, nil
 }
 
-// keptHead returns the head in the head file; nil if it has none that a key of the log signed. A file
+// kept returns the head in the head file; nil if it has none that a key of the log signed. A file
 // that cannot be read is no evidence about the log, and foreign reports it.
-func (s *Store) keptHead(t *txn) *audit.Head {
-	last, err := s.readHead()
-	if err != nil {
+func (f *headFile) kept(t *txn) *audit.Head {
+	if f.err != nil {
 		return nil
 	}
-	h, err := t.parseHead(last.Head)
+	h, err := t.parseHead(f.Head)
 	if err != nil {
 		return nil
 	}
@@ -129,8 +140,9 @@ func (s *Store) checkAudit() error {
 		return nil
 	}
 	var what string
+	file := s.readHead()
 	err := s.view("check the audit log", func(t *txn) error {
-		what = s.foreign(t)
+		what = s.foreign(t, &file)
 		return nil
 	})
 	if err != nil {
@@ -145,7 +157,7 @@ func (s *Store) checkAudit() error {
 }
 
 // foreign returns the reason why the database is not the one that was written last; "" if it is.
-func (s *Store) foreign(t *txn) string {
+func (s *Store) foreign(t *txn, file *headFile) string {
 	if what := t.otherKey(); what != "" {
 		return what
 	}
@@ -155,18 +167,17 @@ func (s *Store) foreign(t *txn) string {
 	log := t.auditLog()
 	_, err := log.Head()
 	began := !errors.Is(err, audit.ErrEmpty)
-	last, err := s.readHead()
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && began:
+	case errors.Is(file.err, fs.ErrNotExist) && began:
 		return "the database was restored or moved: " + s.headPath() + " is missing"
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(file.err, fs.ErrNotExist):
 		return ""
-	case err != nil:
-		return err.Error()
-	case last.Machine != machine():
+	case file.err != nil:
+		return file.err.Error()
+	case file.Machine != machine():
 		return "the database was moved here from another machine"
 	}
-	h, err := t.parseHead(last.Head)
+	h, err := t.parseHead(file.Head)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", s.headPath(), err)
 	}
@@ -206,8 +217,8 @@ func (s *Store) updateAudit(what string, fn func(*txn) error) error {
 var ErrNoDoubt = errors.New("the audit log verifies and is not in doubt: there is nothing to settle")
 
 // withKept returns the witnessed heads with the one in the head file.
-func (s *Store) withKept(t *txn, witnessed []audit.Witnessed) []audit.Witnessed {
-	kept := s.keptHead(t)
+func (s *Store) withKept(t *txn, file *headFile, witnessed []audit.Witnessed) []audit.Witnessed {
+	kept := file.kept(t)
 	if kept == nil {
 		return witnessed
 	}
@@ -242,8 +253,9 @@ func (s *Store) Doubt() (d *Doubt, err error) {
 func (s *Store) Trust(by, reason string, witnessed []audit.Witnessed) (audit.Trust, error) {
 	var settled audit.Trust
 	err := s.updateAudit("settle the audit log", func(t *txn) error {
-		witnessed := s.withKept(t, witnessed)
-		before, err := s.compareAudit(t, witnessed)
+		file := s.readHead() // no other transaction writes it now
+		witnessed := s.withKept(t, &file, witnessed)
+		before, err := s.compareAudit(t, &file, witnessed)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,8 @@ func wantHead(t *testing.T, s *Store) {
 	t.Helper()
 	var kept *audit.Head
 	err := s.view("read the head file", func(t *txn) error {
-		kept = s.keptHead(t)
+		file := s.readHead()
+		kept = file.kept(t)
 		return nil
 	})
 	if err != nil {

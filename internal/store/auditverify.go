@@ -25,15 +25,16 @@ type AuditReport struct {
 // an error; the report contains them. VerifyAudit changes nothing.
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
+	file := s.readHead()
 	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
-		r, err = s.compareAudit(t, s.withKept(t, witnessed))
+		r, err = s.compareAudit(t, &file, s.withKept(t, &file, witnessed))
 		return err
 	})
 	return r, err
 }
 
 // compareAudit compares the log with its heads, and the content of the database with the log.
-func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport, err error) {
+func (s *Store) compareAudit(t *txn, file *headFile, witnessed []audit.Witnessed) (r AuditReport, err error) {
 	log := t.auditLog()
 	c := newRecorded(t, log)
 	r.Report = log.Verify(witnessed, c.entry)
@@ -43,7 +44,7 @@ func (s *Store) compareAudit(t *txn, witnessed []audit.Witnessed) (r AuditReport
 	if what := s.unexpectedKey(); what != "" {
 		r.Add(what)
 	}
-	if what := s.foreign(t); what != "" && r.OK() && r.Doubt == nil {
+	if what := s.foreign(t, file); what != "" && r.OK() && r.Doubt == nil {
 		r.Add(what)
 	}
 	if r.Head.Size == 0 {

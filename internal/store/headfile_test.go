@@ -57,7 +57,8 @@ func TestHeadFileOfConcurrentTransactions(t *testing.T) {
 	}
 	err := s.view("compare heads", func(txn *txn) error {
 		head, err := txn.auditLog().Head()
-		if kept := s.keptHead(txn); err == nil && (kept == nil || kept.Size != head.Size) {
+		file := s.readHead()
+		if kept := file.kept(txn); err == nil && (kept == nil || kept.Size != head.Size) {
 			err = fmt.Errorf("the head file has %+v, and the log %+v", kept, head)
 		}
 		return err
@@ -65,4 +66,35 @@ func TestHeadFileOfConcurrentTransactions(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestVerifyWhileCommitting verifies that a head which is written while the log is being compared is no difference.
+func TestVerifyWhileCommitting(t *testing.T) {
+	t.Parallel()
+	c := testClock{minute(0)}
+	s := openAt(t, t.TempDir(), c.options(auditKey(t)))
+	save(t, s, scan(0, nil))
+	var group sync.WaitGroup
+	stop := make(chan struct{})
+	group.Go(func() {
+		for k := 0; ; k++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := s.AddControl(reconcile.Control{ID: fmt.Sprintf("c%d", k), Kind: reconcile.Thaw, By: "alice", At: minute(1), Reason: "over"}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 200 {
+		r, err := s.VerifyAudit(nil)
+		if err != nil || !r.OK() {
+			t.Errorf("it does not verify: %v, %v", r.Faults, err)
+			break
+		}
+	}
+	close(stop)
+	group.Wait()
 }
