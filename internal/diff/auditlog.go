@@ -151,7 +151,7 @@ func asMoved(s *model.Subject, c *model.Claim, all []difference) []difference {
 	}
 	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
 	made := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
-	actor := latest(remover(s, c), creator(s))
+	actor := latest(remover(s, c), creator(s, Options{}))
 	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
 	if !c.RecordOnly {
 		change.Declared = &former
@@ -249,8 +249,8 @@ func madeAfter(events []model.AuditEvent, gone *model.AuditEvent) bool {
 // unmanagedActor returns who created a live resource that the declarations do not declare,
 // or removed it from one of them later. If neither is known, the reason is that a log
 // could not be read, if there is one.
-func unmanagedActor(s *model.Subject, declarations []string) model.Actor {
-	actor := creator(s)
+func unmanagedActor(s *model.Subject, declarations []string, o Options) model.Actor {
+	actor := creator(s, o)
 	for i := range s.Dropped {
 		if d := &s.Dropped[i]; slices.Contains(declarations, d.Declaration) {
 			actor = orReason(latest(actor, d.Actor), d.Actor)

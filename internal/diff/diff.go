@@ -57,7 +57,7 @@ func outcomes(s *model.Subject, o Options) []model.Outcome {
 	if len(disputes) > 0 {
 		outcomes = append(outcomes, disputeOutcome(claims[0], disputes))
 	}
-	return append(append(outcomes, compared...), judgeUndeclaredElsewhere(s, claims)...)
+	return append(append(outcomes, compared...), judgeUndeclaredElsewhere(s, claims, o)...)
 }
 
 func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
@@ -87,7 +87,7 @@ func judgeUnclaimed(s *model.Subject, o Options) []model.Outcome {
 		return []model.Outcome{{Verdict: model.Unchecked, Actor: model.UnknownActor("not checked"),
 			Reason: "exists and is not in " + orList(s.UndeclaredBy) + "; could not be read: " + s.Unread}}
 	}
-	out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, slices.Concat(s.UndeclaredBy...)), Reason: s.Outside}
+	out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, slices.Concat(s.UndeclaredBy...), o), Reason: s.Outside}
 	switch {
 	case s.Partial != "":
 		out.Reason = "not in " + orList(s.UndeclaredBy) + "; " + s.Partial
@@ -108,13 +108,13 @@ func judgeUnclaimed(s *model.Subject, o Options) []model.Outcome {
 
 // judgeUndeclaredElsewhere reports a claimed resource that other declarations, such as an
 // inventory, should declare, too, but do not.
-func judgeUndeclaredElsewhere(s *model.Subject, claims []*model.Claim) []model.Outcome {
+func judgeUndeclaredElsewhere(s *model.Subject, claims []*model.Claim, o Options) []model.Outcome {
 	if s.Live == nil || s.SystemOwned != "" {
 		return nil
 	}
 	var outcomes []model.Outcome
 	for _, group := range s.UndeclaredBy {
-		out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, group),
+		out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, group, o),
 			Reason: "live, and in " + claims[0].Declaration + " (" + claims[0].Address + "), but not in " + strings.Join(group, " or ")}
 		if len(group) == 1 {
 			out.Declaration = group[0]

@@ -214,7 +214,7 @@ func TestCreatorOf(t *testing.T) {
 		{"a write without a time is none", []model.Owner{{Name: "x"}, handOwner("a", 1, "cpu")}, nil, "a"},
 	} {
 		s := &model.Subject{Live: &model.Resource{Created: created, Owners: tc.owners}, AuditEvents: tc.events}
-		got := creator(s)
+		got := creator(s, Options{})
 		if who(got) != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, who(got), tc.want)
 		}

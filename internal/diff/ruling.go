@@ -445,7 +445,7 @@ func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {
 	case c.Value.IsNull() && s.Live != nil:
 		if ruled := ruleMade(s, c); ruled.Verdict != model.Pending || ruled.Unproven {
 			ruled.Reason += "; " + c.Pending
-			return ruled, creator(s)
+			return ruled, creator(s, Options{})
 		}
 	case !c.Value.IsNull() && s.Live == nil && c.Recorded == nil && c.Evidence != nil:
 		if ruled := ruleGone(c); ruled.Verdict != model.Pending || ruled.Unproven {

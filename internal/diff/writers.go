@@ -315,7 +315,7 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 
 // creator returns the actor that created a resource: according to the source's logs, or else the
 // first writer.
-func creator(s *model.Subject) model.Actor {
+func creator(s *model.Subject, options Options) model.Actor {
 	if t := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created }); t != nil {
 		return t.Actor
 	}
@@ -326,7 +326,7 @@ func creator(s *model.Subject) model.Actor {
 		if o.Through != "" || o.At.IsZero() {
 			continue
 		}
-		if first == nil || o.At.Before(first.At) || o.At.Equal(first.At) && isTool(o) && !isTool(first) {
+		if first == nil || o.At.Before(first.At) || o.At.Equal(first.At) && options.precedes(o, first) {
 			first = o
 		}
 	}
@@ -340,8 +340,14 @@ func creator(s *model.Subject) model.Actor {
 	return actor
 }
 
-// isTool reports whether a writer is a tool of people and pipelines. Times of writes have whole seconds: of two writers in
-// the same second such a tool made the resource, and the other one, a controller, reacted to it.
+// precedes reports whether the first of two writers in the same second wrote before the other one: times of writes have
+// whole seconds. A tool of people and pipelines made the resource, and a controller reacted to it.
+func (o Options) precedes(first, other *model.Owner) bool {
+	reacts := (&writers{controller: o.Controller}).isController
+	return isTool(first) && !isTool(other) || reacts(other) && !reacts(first)
+}
+
+// isTool reports whether a writer is a tool of people and pipelines.
 func isTool(o *model.Owner) bool { return o.Edits || o.Applies || o.Delivers }
 
 // notAppliedActor returns the unknown actor of a value that was not applied yet.

@@ -311,12 +311,13 @@ func TestCreator(t *testing.T) {
 		"the first writer":              {[]model.Owner{owner("two", later, ""), owner("one", created, "")}, nil, time.Time{}, "one 00:00 update"},
 		"the first writer is listed so": {[]model.Owner{owner("one", created, ""), owner("two", later, "")}, nil, time.Time{}, "one 00:00 update"},
 		"of two at once the first":      {[]model.Owner{owner("one", created, ""), owner("two", created, "")}, nil, time.Time{}, "one 00:00 update"},
+		"a controller reacts":           {[]model.Owner{owner("controller", created, ""), owner("two", created, "")}, nil, time.Time{}, "two 00:00 update"},
 		"its creation has a time":       {[]model.Owner{owner("one", later, "")}, nil, created, "one 00:00 update"},
 		"through a subresource":         {[]model.Owner{owner("one", created, "scale"), owner("two", later, "")}, nil, time.Time{}, "two 01:00 update"},
 		"a writer without a time":       {[]model.Owner{owner("one", time.Time{}, ""), owner("two", later, "")}, nil, time.Time{}, "two 01:00 update"},
 		"nobody":                        {nil, nil, later, "unknown 01:00 "},
 	} {
-		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, AuditEvents: tc.events})
+		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, AuditEvents: tc.events}, Options{Controller: func(name string) bool { return name == "controller" }})
 		if got := a.Name + " " + a.At.Format("15:04") + " " + a.Evidence; got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}
