@@ -274,8 +274,8 @@ func holdBack(before, now collected) collected {
 
 // confirms reports whether the result was held back and had as many resources as another one. After a restart the
 // numbers are not known.
-func (l *collected) confirms(counts map[string]int) bool {
-	return l.held && (l.heldKinds == nil || !isMass(vanished(l.heldKinds, counts)) && !isMass(vanished(counts, l.heldKinds)))
+func (c *collected) confirms(counts map[string]int) bool {
+	return c.held && (c.heldKinds == nil || !isMass(vanished(c.heldKinds, counts)) && !isMass(vanished(counts, c.heldKinds)))
 }
 
 // vanished returns how many resources of the kinds in before are not in after, and how many there were.

@@ -81,7 +81,7 @@ func (w *walker) traced() bool {
 }
 
 // at returns the current path, with and without keys.
-func (w *walker) at() (path, bare string) {
+func (w *walker) at() (full, bare string) {
 	var b, c strings.Builder
 	for _, s := range w.path {
 		if s.Kind == model.FieldStep {

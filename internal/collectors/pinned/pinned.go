@@ -56,7 +56,7 @@ func (s *Scope) Check(configured, id string, brief bool) (want string, err error
 		return "", nil
 	}
 	if err := atomicfile.Write(s.file, []byte(id)); err != nil {
-		s.log.Warn(s.what+" of the scan not kept: after a restart, credentials of another one are not noticed", "err", err)
+		s.log.Warn("the scope of the scan is not stored: after a restart, credentials of another one are not noticed", "scope", s.what, "err", err)
 	}
 	return "", nil
 }
