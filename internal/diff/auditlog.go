@@ -145,13 +145,13 @@ func orReason(a, other model.Actor) model.Actor {
 
 // asMoved sets the verdict of all differences to Moved and adds one for the ID, if another resource
 // replaced the resource of the claim.
-func asMoved(s *model.Subject, c *model.Claim, all []difference) []difference {
+func asMoved(s *model.Subject, c *model.Claim, all []difference, o Options) []difference {
 	if c.Former == "" {
 		return all
 	}
 	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
 	made := lastEvent(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
-	actor := latest(remover(s, c), creator(s, Options{}))
+	actor := latest(remover(s, c), creator(s, o))
 	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
 	if !c.RecordOnly {
 		change.Declared = &former

@@ -225,7 +225,7 @@ func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, 
 	disputes = mergeDisputes(disputes, reconcileForms(s, claims, differences, o))
 	var outcomes []model.Outcome
 	for i, c := range claims {
-		outcomes = append(outcomes, withPending(s, c, byVerdict(c, asMoved(s, c, differences[i])))...)
+		outcomes = append(outcomes, withPending(s, c, byVerdict(c, asMoved(s, c, differences[i], o)))...)
 	}
 	return outcomes, disputes
 }

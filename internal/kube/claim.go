@@ -53,7 +53,8 @@ func isHook(object model.Value) bool {
 // mayBeAbsent reports whether the object is removed after it served its purpose: a hook, or a Job that its controller deletes some
 // time after it has ended.
 func mayBeAbsent(object model.Value) bool {
-	return isHook(object) || object.At("kind").Str() == "Job" && !object.At("spec", "ttlSecondsAfterFinished").IsNull()
+	return isHook(object) || KindName(object.At("apiVersion").Str(), object.At("kind").Str()) == "kubernetes/Job.batch" &&
+		!object.At("spec", "ttlSecondsAfterFinished").IsNull()
 }
 
 // NewClaim converts a manifest to a claim. It seals secrets, unless o.Plain is set. The claim of a

@@ -76,8 +76,9 @@ func TestHeldDeletion(t *testing.T) {
 func TestEndedJob(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: b}, spec: {ttlSecondsAfterFinished: 0}}`: true,
-		`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: b}, spec: {}}`:                           false,
+		`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: b}, spec: {ttlSecondsAfterFinished: 0}}`:       true,
+		`{apiVersion: example.org/v1, kind: Job, metadata: {name: a, namespace: b}, spec: {ttlSecondsAfterFinished: 0}}`: false,
+		`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: b}, spec: {}}`:                                 false,
 	} {
 		c, err := kube.NewClaim(object(t, text), kube.ClaimOptions{Declaration: "d", Sealer: sealer})
 		if err != nil || c.MayBeAbsent != want {

@@ -33,8 +33,7 @@ func open(env collectors.Env, config Config, pace *cloudtrail.Pace) (collectors.
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	c := &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), account: pinned.New("account", env.CacheDir, env.Log), now: time.Now, backoff: 500 * time.Millisecond}
-	return c, nil
+	return &inventory{env: env, config: config, log: cloudtrail.New(config.Audit, env, pace), account: pinned.New("account", env.CacheDir, env.Log), now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
 
 // An inventory is the collector of one account. It is safe for concurrent use.
