@@ -79,8 +79,8 @@ func (s *Store) doubtHead(err error) {
 // maxHeadFile bounds the head file, in bytes.
 const maxHeadFile = 256 << 10
 
-// A headFile is the content of the head file, or why it could not be read. Read it before a transaction that only
-// reads: a head that is written meanwhile leads to entries that the transaction does not see.
+// A headFile is the content of the head file, or why it could not be read. It must be as old as the transaction with whose
+// log it is compared: a later head leads to entries that the transaction does not see.
 type headFile struct {
 	lastHead
 	err error

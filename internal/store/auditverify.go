@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/driftd/driftd/internal/audit"
@@ -25,8 +26,13 @@ type AuditReport struct {
 // an error; the report contains them. VerifyAudit changes nothing.
 func (s *Store) VerifyAudit(witnessed []audit.Witnessed) (AuditReport, error) {
 	var r AuditReport
+	// No head is written between the read of its file and the begin of the transaction.
+	release := sync.OnceFunc(s.committing.Unlock)
+	s.committing.Lock()
+	defer release()
 	file := s.readHead()
 	err := s.viewAudit("verify the audit log", func(t *txn) (err error) {
+		release()
 		r, err = s.compareAudit(t, &file, s.withKept(t, &file, witnessed))
 		return err
 	})
