@@ -7,6 +7,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/aws/cloudtrail"
 	"github.com/driftd/driftd/internal/collectors/aws/vocabulary"
+	"github.com/driftd/driftd/internal/collectors/pinned"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/record"
 )
@@ -15,7 +16,7 @@ import (
 // returns. The log of calls is not read: its events have what people sent. Types that are listed by
 // their names are not read: which of their properties users name is not known.
 func (c *inventory) Record(ctx context.Context, through func(http.RoundTripper) http.RoundTripper) (model.Snapshot, error) {
-	recorded := &inventory{env: c.env, config: c.config, now: c.now, backoff: c.backoff, through: through}
+	recorded := &inventory{env: c.env, config: c.config, account: pinned.New("account", "", c.env.Log), now: c.now, backoff: c.backoff, through: through}
 	recorded.config.Audit, recorded.config.CloudControl = cloudtrail.Config{}, nil
 	return recorded.Collect(ctx)
 }
