@@ -97,7 +97,7 @@ func earlierActor(before *model.Finding, c *model.Change) *model.Actor {
 // lessCertain reports whether now is less certain than was, and not of a later edit. Of
 // two actors with the same confidence, one from an audit log is more certain.
 func lessCertain(now, was model.Actor) bool {
-	less := cmp.Or(cmp.Compare(certainty(was), certainty(now)), trueFirst(was.Via == model.AuditLog, now.Via == model.AuditLog)) < 0
+	less := cmp.Or(cmp.Compare(certainty(was), certainty(now)), model.CompareBool(now.Via == model.AuditLog, was.Via == model.AuditLog)) < 0
 	return less && !now.At.After(was.At)
 }
 

@@ -62,10 +62,3 @@ func TestUnclaimed(t *testing.T) {
 		}
 	}
 }
-
-func TestFirst(t *testing.T) {
-	t.Parallel()
-	if trueFirst(true, true) != 0 || trueFirst(false, false) != 0 || trueFirst(true, false) >= 0 || trueFirst(false, true) <= 0 {
-		t.Error("what holds comes before what does not")
-	}
-}

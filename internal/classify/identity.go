@@ -234,8 +234,8 @@ func (m *continuation) assign(pairs []pair) {
 	pairs = slices.Clone(pairs)
 	slices.SortStableFunc(pairs, func(a, b pair) int {
 		f, g := &m.current[a.index], &m.current[b.index]
-		return cmp.Or(cmp.Compare(a.rank, b.rank), trueFirst(a.own, b.own), cmp.Compare(b.fields, a.fields),
-			trueFirst(a.earlier.ID == m.preferred[a.index], b.earlier.ID == m.preferred[b.index]),
+		return cmp.Or(cmp.Compare(a.rank, b.rank), model.CompareBool(b.own, a.own), cmp.Compare(b.fields, a.fields),
+			model.CompareBool(b.earlier.ID == m.preferred[b.index], a.earlier.ID == m.preferred[a.index]),
 			cmp.Compare(f.Severity.Rank(), g.Severity.Rank()), cmp.Compare(f.Verdict, g.Verdict))
 	})
 	for _, p := range pairs {
@@ -244,17 +244,6 @@ func (m *continuation) assign(pairs []pair) {
 			m.kept[p.earlier.ID] = true
 		}
 	}
-}
-
-// trueFirst orders true before false.
-func trueFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // rankContinued sets the rank of a pair of an earlier open finding and a current one.

@@ -58,23 +58,13 @@ func notJudged(judged []model.Judged) []model.NotJudged {
 		all = append(all, *n)
 	}
 	slices.SortFunc(all, func(a, b model.NotJudged) int {
-		return cmp.Or(compareBool(a.Older, b.Older), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Declaration, b.Declaration),
+		return cmp.Or(model.CompareBool(a.Older, b.Older), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Declaration, b.Declaration),
 			cmp.Compare(a.Address, b.Address), cmp.Compare(a.Reason, b.Reason))
 	})
 	return all
 }
 
 const olderReason = "in no governed namespace, and older than the first complete scan"
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
 
 // countHeld counts the resources that were not judged because a part of a
 // declaration could not be read.

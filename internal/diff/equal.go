@@ -225,7 +225,7 @@ func sameMeaning(format model.Format, a, b model.Value) bool {
 	case model.Quantity:
 		return sameQuantity(a, b)
 	case model.Boolean:
-		return sameBy(parseBoolean, compareBools, a, b)
+		return sameBy(parseBoolean, model.CompareBool, a, b)
 	case model.Instant:
 		return sameBy(parseInstant, time.Time.Compare, a, b)
 	case model.Duration:

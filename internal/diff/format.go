@@ -111,13 +111,6 @@ func parseBoolean(s string) (bool, error) {
 	return false, errSpelling
 }
 
-func compareBools(a, b bool) int {
-	if a == b {
-		return 0
-	}
-	return 1
-}
-
 func parseJSON(s string) (model.Value, error) {
 	var v model.Value
 	err := v.UnmarshalJSON([]byte(s))

@@ -14,7 +14,7 @@ import (
 func WriteDecisions(w io.Writer, format string, entries []model.DecisionStatus, o Options) error {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b model.DecisionStatus) int {
-		return cmp.Or(compareBool(len(a.Holds) == 0, len(b.Holds) == 0), compareBool(a.Until.IsZero(), b.Until.IsZero()),
+		return cmp.Or(model.CompareBool(len(a.Holds) == 0, len(b.Holds) == 0), model.CompareBool(a.Until.IsZero(), b.Until.IsZero()),
 			a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
 	})
 	return choose(w, format, "write decisions",

@@ -151,7 +151,7 @@ func scopesPhrase(scopes []model.Coverage) phrase.Phrase {
 func sortedCoverage(coverage []model.Coverage) []model.Coverage {
 	return slices.SortedFunc(slices.Values(coverage), func(a, b model.Coverage) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place, b.Place),
-			compareBool(a.Complete, b.Complete), cmp.Compare(a.Reason, b.Reason))
+			model.CompareBool(a.Complete, b.Complete), cmp.Compare(a.Reason, b.Reason))
 	})
 }
 

@@ -51,20 +51,10 @@ func WorstFirst(findings []model.Finding) []*model.Finding {
 	}
 	slices.SortFunc(sorted, func(a, b *model.Finding) int {
 		return cmp.Or(
-			compareBool(!a.Resolved.IsZero(), !b.Resolved.IsZero()),
+			model.CompareBool(!a.Resolved.IsZero(), !b.Resolved.IsZero()),
 			model.CompareWorst(a, b))
 	})
 	return sorted
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // headline returns the result of the scan in one line. calm reports whether nothing
@@ -233,7 +223,7 @@ func (o *outline) unchecked() []phrase.Phrase {
 		byCause[why] = append(byCause[why], f)
 	}
 	causes := slices.SortedFunc(maps.Keys(byCause), func(a, b group) int {
-		return cmp.Or(cmp.Compare(len(byCause[b]), len(byCause[a])), cmp.Compare(a.reason, b.reason), compareBool(a.part, b.part))
+		return cmp.Or(cmp.Compare(len(byCause[b]), len(byCause[a])), cmp.Compare(a.reason, b.reason), model.CompareBool(a.part, b.part))
 	})
 	phrases := make([]phrase.Phrase, len(causes))
 	for i, why := range causes {

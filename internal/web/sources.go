@@ -196,7 +196,7 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 		v.Decisions = append(v.Decisions, d)
 	}
 	slices.SortFunc(v.Decisions, func(a, b decisionView) int {
-		return cmp.Or(compareBool(a.Until.IsZero(), b.Until.IsZero()), a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(model.CompareBool(a.Until.IsZero(), b.Until.IsZero()), a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
 	})
 	v.More = max(0, len(v.Decisions)-maxDecisions)
 	v.Decisions = v.Decisions[:len(v.Decisions)-v.More]
@@ -206,14 +206,4 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 // takes reports whether the visitor may revoke a decision.
 func (v *visitorView) takes(d *model.Decision) bool {
 	return d.From == "" && (v.Approves || v.Decides && d.By == v.Name)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
