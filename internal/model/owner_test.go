@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -27,5 +28,28 @@ func TestLoggedUser(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", reason, got, tc.want)
 		}
+	}
+}
+
+// TestLastOwner checks that an owner that wrote through a subresource is the last one only if nobody else wrote since the
+// given time.
+func TestLastOwner(t *testing.T) {
+	t.Parallel()
+	at := func(second int) time.Time { return time.Date(2026, 7, 28, 10, 0, second, 0, time.UTC) }
+	r := model.Resource{Owners: []model.Owner{
+		{Name: "status", Through: "status", At: at(9)}, {Name: "git", At: at(3)}, {Name: "kubectl-edit", Edits: true, At: at(5)}, {Name: "helm", At: at(5)},
+	}}
+	for since, want := range map[time.Time]string{
+		{}:                                "kubectl-edit",
+		at(5).Add(900 * time.Millisecond): "kubectl-edit",
+		at(6):                             "status",
+		at(20):                            "status",
+	} {
+		if got := r.LastOwner(since); got.Name != want {
+			t.Errorf("the last owner since %s is %s, want %s", since, got.Name, want)
+		}
+	}
+	if got := (&model.Resource{}).LastOwner(time.Time{}); got != nil {
+		t.Errorf("without owners: %v", got)
 	}
 }

@@ -180,25 +180,6 @@ type Ref struct{ Kind, ID string }
 // "slug"). Two resources of one kind with an equal identity are the same resource.
 type Identity struct{ By, Value string }
 
-// LastWriter returns the last writer of the resource according to its Owners.
-func (r *Resource) LastWriter() Actor {
-	var last *Owner
-	for i := range r.Owners {
-		o := &r.Owners[i]
-		// Times have seconds: of two in the same second, the edit followed the apply.
-		if last == nil || o.At.After(last.At) || o.At.Equal(last.At) && o.Edits {
-			last = o
-		}
-	}
-	if last == nil {
-		return UnknownActor("the object does not say who wrote it; a finding names whom the logs name")
-	}
-	if who, ok := last.LoggedUser(); ok {
-		return who
-	}
-	return Actor{Name: last.Name, At: last.At, Via: r.OwnersFrom, Confidence: Likely}
-}
-
 // A Delegation is a field whose value is determined by another object.
 type Delegation struct {
 	// Path is the path of the field, and To the other object as text, such as "HorizontalPodAutoscaler web".
@@ -214,70 +195,6 @@ type Delegation struct {
 	// Hidden reports whether the value may contain a secret, although the field is not secret in itself, so that
 	// no output shows it.
 	Hidden bool
-}
-
-// An Owner is one entry of a live system's record of the writers of fields. The following table shows the
-// fields that are set in Kubernetes:
-//
-//	kubectl apply --server-side    Applies, Delivers
-//	kubectl apply                  Delivers, Records
-//	helm                           Delivers
-//	kubectl edit, patch, scale     Edits
-//	before-first-apply             Inherits
-//	a controller                   none of them
-//
-// Writers choose their own names, so fields that are set by name alone are no proof.
-type Owner struct {
-	// Name is the system's name of the writer (a field manager).
-	Name string
-	// Applies reports whether the writer applies declarations and owns the declared fields, instead of editing
-	// single fields.
-	Applies bool
-	// Delivers reports whether the writer is a tool that applies declarations.
-	Delivers bool
-	// Edits reports whether the writer is a tool for manual edits, which never applies declarations.
-	Edits bool
-	// Records reports whether the writer wrote Resource.LastApplied.
-	Records bool
-	// Inherits reports whether the entry represents all writers from before the system began to record them.
-	Inherits bool
-	// Through is the name of the subresource through which the writer wrote, such as "scale"; "" for the
-	// resource itself.
-	Through string
-	// At is the time of its last write; zero if unknown.
-	At time.Time
-	// Fields contains the fields that the writer set and that no other writer has set since.
-	Fields FieldSet
-	// User is the user who made the last write, according to an audit log; "" if unknown.
-	User string
-	// Evidence is the entry of the audit log that contains User.
-	Evidence string
-	// Accounts lists all authenticated users of the writer in the audit log, sorted, without the users that
-	// they impersonated. It is empty if no log records them.
-	Accounts []string
-	// Before lists earlier users of the writer, sorted. Any of Fields may have been set by one of them.
-	Before []string
-	// BeforeUnknown reports whether the audit log may lack earlier users of the writer, because it begins after
-	// the resource was created. Any of Fields may have been set by one of them.
-	BeforeUnknown bool
-}
-
-// AuditLog is the Actor.Via of an actor that comes from an audit log.
-const AuditLog = "audit log"
-
-// LoggedUser returns the owner's user as an actor; ok is false if the user is unknown. If several users used
-// the same writer, or may have, the confidence is Likely, since no record shows which of them set a field.
-func (o *Owner) LoggedUser() (who Actor, ok bool) {
-	who = Actor{Name: o.User, At: o.At, Via: AuditLog, Evidence: o.Evidence, Confidence: Exact}
-	switch {
-	case len(o.Before) > 0:
-		who.Confidence = Likely
-		who.Evidence += ", used before by " + strings.Join(o.Before, " and ")
-	case o.BeforeUnknown:
-		who.Confidence = Likely
-		who.Evidence += ", which others may have used before the log begins"
-	}
-	return who, o.User != ""
 }
 
 // A Kind describes how resources of one kind are read and compared.

@@ -50,20 +50,26 @@ func TestOwnWrites(t *testing.T) {
 		// writer is when the last writer that the source reports wrote, and before when the version before was read.
 		writer, before int
 		own            bool
+		// noted is when a controller noted something through the status; 0 if none did.
+		noted int
 	}{
-		"put back":      {reconcile.Converged, 1, 2, true},
-		"confirmed":     {reconcile.Written, 1, 2, true},
-		"written over":  {reconcile.NotConverged, 1, 2, false},
-		"failed":        {reconcile.Failed, 1, 2, false},
-		"not known":     {reconcile.Unknown, 1, 2, false},
-		"written later": {reconcile.Converged, 4, 2, false},
-		"of before":     {reconcile.Converged, 1, 4, false},
+		"put back":      {reconcile.Converged, 1, 2, true, 0},
+		"confirmed":     {reconcile.Written, 1, 2, true, 0},
+		"written over":  {reconcile.NotConverged, 1, 2, false, 0},
+		"failed":        {reconcile.Failed, 1, 2, false, 0},
+		"not known":     {reconcile.Unknown, 1, 2, false, 0},
+		"written later": {reconcile.Converged, 4, 2, false, 0},
+		"of before":     {reconcile.Converged, 1, 4, false, 0},
+		"noted":         {reconcile.Converged, 1, 2, true, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := withAction(t)
 			r := resource("shop/a", "drift")
 			r.OwnersFrom, r.Owners = "managedFields", []model.Owner{{Name: "git", At: minute(c.writer)}}
+			if c.noted > 0 {
+				r.Owners = append(r.Owners, model.Owner{Name: "controller", Through: "status", At: minute(c.noted)})
+			}
 			save(t, s, scan(c.before, []model.Finding{finding("a", 0)}, snapshotAt(c.before, r)))
 			if err := errors.Join(enter(s, reconcile.Armed, minute(3)), enter(s, c.state, minute(3))); err != nil {
 				t.Fatal(err)

@@ -303,8 +303,9 @@ func (in *intake) isUnread(ref model.Ref) bool {
 	return in.unread[ref] || slices.ContainsFunc(in.unreadAll, func(u model.Unread) bool { return u.Includes(ref) })
 }
 
-// lastWriter returns writer, or driftd itself if it put the resource back after that writer. A source does not report
-// that: an action hands its fields back to the field manager that had them before.
+// lastWriter returns writer, or driftd itself if it put the resource back after that writer, or after the last one that
+// did not write through a subresource. A source does not report that: an action hands its fields back to the field
+// manager that had them before.
 func (in *intake) lastWriter(snap *model.Snapshot, r *model.Resource, since moment) (model.Actor, error) {
 	if in.own == nil {
 		standing, err := in.standing()
@@ -313,8 +314,8 @@ func (in *intake) lastWriter(snap *model.Snapshot, r *model.Resource, since mome
 		}
 		in.own = ownWrites(standing.History)
 	}
-	by := writer(snap, r, since)
-	if own, ok := in.own[r.Key]; ok && momentOf(own.At) > since && !by.At.After(own.At) {
+	by, partly := writer(snap, r, since)
+	if own, ok := in.own[r.Key]; ok && momentOf(own.At) > since && (partly || !by.At.After(own.At)) {
 		return own, nil
 	}
 	return by, nil
@@ -335,16 +336,16 @@ func ownWrites(history []reconcile.Action) map[model.Key]model.Actor {
 	return last
 }
 
-// writer returns the last writer of a resource since its last version: the one that the resource
-// itself records, or else the one in the source's audit events.
-func writer(snap *model.Snapshot, r *model.Resource, since moment) model.Actor {
-	if last := r.LastWriter(); last.Confidence != model.Unknown {
-		return last
+// writer returns the last writer of a resource since its last version, and whether it wrote through a subresource: the
+// one that the resource itself records, or else the one in the source's audit events.
+func writer(snap *model.Snapshot, r *model.Resource, since moment) (by model.Actor, partly bool) {
+	if last := r.LastOwner(since.time()); last != nil {
+		return last.Actor(r.OwnersFrom), last.Through != ""
 	}
 	if a, ok := lastActor(snap, r.Key, since, func(d model.Action) bool { return d != model.Deleted }); ok {
-		return a
+		return a, false
 	}
-	return r.LastWriter()
+	return r.LastWriter(), false
 }
 
 // lastActor returns the actor of the last audit event about a resource after since for whose action
