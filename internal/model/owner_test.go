@@ -31,7 +31,7 @@ func TestLoggedUser(t *testing.T) {
 	}
 }
 
-// TestLastOwner checks that an owner that wrote through a subresource is the last one only if nobody else wrote since the
+// TestLastOwner checks that an owner that wrote through a subresource is the last one only if no other owner wrote since the
 // given time.
 func TestLastOwner(t *testing.T) {
 	t.Parallel()
