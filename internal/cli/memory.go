@@ -32,10 +32,12 @@ func limitMemory(maxMemory int64) int64 {
 
 const (
 	// scanGrowth and listGrowth are by how many bytes the heap of a scan and of a list of findings grows at
-	// least between two garbage collections. A large heap grows by
-	// one part in moreGrowth of what lives in it, if that is more.
+	// least between two garbage collections.
 	scanGrowth = 40 << 20
 	listGrowth = 80 << 20
+	// A heap of less than freeHeap bytes doubles between two collections, up to freeHeap. A larger one grows by
+	// one part in moreGrowth of what lives in it.
+	freeHeap   = 240 << 20
 	moreGrowth = 10
 )
 
@@ -110,7 +112,11 @@ func (p *pacer) pace() bool {
 // growth returns by which percentage a heap may grow in which so many bytes live, and which grows by at
 // least so many.
 func growth(least, live uint64) (percent int) {
-	return min(max(int(100*least/max(live, 1)), 100/moreGrowth), firstGC(least))
+	by := max(least, live/moreGrowth)
+	if live < freeHeap {
+		by = max(by, min(live, freeHeap-live))
+	}
+	return min(int((100*by+live/2)/max(live, 1)), firstGC(least))
 }
 
 func (p *pacer) release() {
