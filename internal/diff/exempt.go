@@ -176,7 +176,7 @@ func (w *walk) isHidden() bool {
 func (w *walk) exemptIfDelegated(schema *model.Schema, l model.Value) bool {
 	d := w.delegation(false)
 	switch {
-	case d == nil, d.Among && !w.isOtherwise(schema, l):
+	case d == nil, d.Among && !w.isOtherwise(schema, l), d.Positive && l.Text() == "0":
 		return false
 	case d.Among:
 		w.recordExemption(l, d.To, "declared so for some clusters")

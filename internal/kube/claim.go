@@ -148,16 +148,16 @@ func RelateClaims(claims []model.Claim) {
 	slices.SortStableFunc(claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))
 	})
-	targets := map[string]string{}
+	targets := map[string]model.Delegation{}
 	for _, c := range claims {
 		if isAutoscaler(c.Kind) {
-			targets[scaleTarget(c.Place, c.Value)] = c.Name
+			targets[scaleTarget(c.Place, c.Value)] = scaledBy(c.Kind, c.Name, c.Value)
 		}
 	}
 	for i := range claims {
 		c := &claims[i]
-		if name, ok := targets[c.Kind+" "+c.ID]; ok {
-			c.Delegated = append(c.Delegated, scaledBy(name))
+		if d, ok := targets[c.Kind+" "+c.ID]; ok {
+			c.Delegated = append(c.Delegated, d)
 		}
 	}
 }

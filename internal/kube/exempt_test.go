@@ -266,11 +266,15 @@ func TestExempt(t *testing.T) {
 	asked := bundle
 	asked.declared = fmt.Sprintf(webhook, ", annotations: {cert-manager.io/inject-ca-from: a/b}", "")
 	asked.live = fmt.Sprintf(webhook, ", annotations: {cert-manager.io/inject-ca-from: a/b}", ", caBundle: QQ==")
+	with := func(w written, change func(*written)) written { change(&w); return w }
 	const replicas = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {%stemplate: {spec: {containers: [{name: web, image: "web:1"}]}}}}`
 	scaled := written{declared: fmt.Sprintf(replicas, "replicas: 2, "), live: fmt.Sprintf(replicas, "replicas: 9, "), manager: "kube-controller-manager", fields: `{"f:spec":{"f:replicas":{}}}`}
 	unset := scaled
 	unset.declared = fmt.Sprintf(replicas, "")
 	const hpa = `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h, namespace: ns}, spec: {maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}}}`
+	off := with(scaled, func(w *written) { w.live = fmt.Sprintf(replicas, "replicas: 0, ") })
+	toZero := strings.Replace(hpa, "maxReplicas: 9", "minReplicas: 0, maxReplicas: 9", 1)
+	const keda = `{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: h, namespace: ns}, spec: {scaleTargetRef: {name: x}}}`
 	const certificate = `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c, namespace: ns}, spec: {secretName: x}}`
 	const secret = `{apiVersion: v1, kind: Secret, metadata: {name: x, namespace: ns}%s}`
 	issued := written{declared: fmt.Sprintf(secret, ""), live: fmt.Sprintf(secret, ", data: {tls.key: YQ==}"), manager: "cert-manager-certificates-issuing", fields: `{"f:data":{"f:tls.key":{}}}`}
@@ -280,7 +284,6 @@ func TestExempt(t *testing.T) {
 	const pvc = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: x, namespace: ns}, spec: {%saccessModes: [ReadWriteOnce]}}`
 	classified := written{declared: fmt.Sprintf(pvc, ""), live: fmt.Sprintf(pvc, "storageClassName: std, "), manager: "kube-controller-manager", fields: `{"f:spec":{"f:storageClassName":{}}}`}
 	entry := kube.Entry{Writer: "my-operator", Kinds: []string{"Deployment.apps"}, Fields: []string{"metadata.annotations.example.org/*"}}
-	with := func(w written, change func(*written)) written { change(&w); return w }
 	by := func(w written, manager string, accounts ...string) written {
 		return with(w, func(w *written) { w.manager, w.accounts = manager, accounts })
 	}
@@ -356,6 +359,9 @@ func TestExempt(t *testing.T) {
 		"a default at admission":            {"a webhook is no reason for what scale leaves", beside(by(unset, ""), "!"+hook("deployments")), "undeclared spec.replicas", ""},
 		"autoscaled":                        {"a declared autoscaler decides", beside(scaled, hpa), "", "decided by another declared object"},
 		"autoscaled, undeclared":            {"a declared autoscaler decides", beside(unset, hpa), "", "decided by another declared object"},
+		"scaled to zero":                    {"an autoscaler is off without replicas", beside(off, hpa), "changed spec.replicas", ""},
+		"scaled to zero, as allowed":        {"this autoscaler may do so", beside(off, toZero), "", "decided by another declared object"},
+		"scaled to zero by KEDA":            {"KEDA does so by default", beside(off, keda), "", "decided by another declared object"},
 		"an autoscaler made by hand":        {"nobody declared it", beside(scaled, "!"+hpa), "changed spec.replicas", ""},
 		"by hand, undeclared":               {"nobody declared it", beside(by(unset, "kube-controller-manager", "system:serviceaccount:kube-system:horizontal-pod-autoscaler"), "!"+hpa), "undeclared spec.replicas", ""},
 		"a certificate":                     {"its Secret is filled", beside(issued, certificate), "", "added by the declared Certificate.cert-manager.io c"},

@@ -35,8 +35,10 @@ func Relate(resources []model.Resource, covers func(kind, place string) bool) {
 }
 
 func isAutoscaler(kind string) bool {
-	return kind == "kubernetes/HorizontalPodAutoscaler.autoscaling" || kind == "kubernetes/ScaledObject.keda.sh"
+	return kind == hpaKind || kind == "kubernetes/ScaledObject.keda.sh"
 }
+
+const hpaKind = "kubernetes/HorizontalPodAutoscaler.autoscaling"
 
 // scaleTarget names the kind and id of the object that an autoscaler scales.
 func scaleTarget(place string, autoscaler model.Value) string {
@@ -56,18 +58,25 @@ func aggregated() model.Delegation {
 	return model.Delegation{Path: "rules", To: "the aggregated ClusterRoles"}
 }
 
-func scaledBy(name string) model.Delegation {
-	return model.Delegation{Path: "spec.replicas", To: "HorizontalPodAutoscaler " + name}
+// scaledBy returns what an autoscaler determines of its target. A HorizontalPodAutoscaler without minReplicas 0 is off
+// while its target has no replicas.
+// https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/#implicit-maintenance-mode-deactivation
+func scaledBy(kind, name string, autoscaler model.Value) model.Delegation {
+	short := strings.TrimPrefix(kind, "kubernetes/")
+	short, _, _ = strings.Cut(short, ".")
+	return model.Delegation{Path: "spec.replicas", To: short + " " + name,
+		Positive: kind == hpaKind && autoscaler.At("spec", "minReplicas").Text() != "0"}
 }
 
 // delegations returns what an object decides of others, by their kind and id.
 func delegations(r *model.Resource) map[string][]model.Delegation {
 	by := model.Ref{Kind: r.Kind, ID: r.ID}
-	switch r.Kind {
-	case "kubernetes/HorizontalPodAutoscaler.autoscaling", "kubernetes/ScaledObject.keda.sh":
-		d := scaledBy(r.Name)
+	if isAutoscaler(r.Kind) {
+		d := scaledBy(r.Kind, r.Name, r.Value)
 		d.By = by
 		return map[string][]model.Delegation{scaleTarget(r.Place, r.Value): {d}}
+	}
+	switch r.Kind {
 	case "kubernetes/Certificate.cert-manager.io":
 		return supplies(r, by, r.Value.At("spec", "secretName").Str(), `data["tls.crt"]`, `data["tls.key"]`, `data["ca.crt"]`)
 	case "kubernetes/ExternalSecret.external-secrets.io":

@@ -195,6 +195,8 @@ type Delegation struct {
 	// Hidden reports whether the value may contain a secret, although the field is not secret in itself, so that
 	// no output shows it.
 	Hidden bool
+	// Positive reports whether the other object never sets 0, and does nothing while the value is 0.
+	Positive bool
 }
 
 // A Kind describes how resources of one kind are read and compared.
