@@ -317,7 +317,7 @@ func age(s *Situation) string {
 	f := s.Finding
 	old, changed := s.Now.Sub(f.FirstSeen), f.FirstSeen
 	if n := len(f.Flips); n > 0 {
-		changed = later(changed, f.Flips[n-1].At)
+		changed = model.Later(changed, f.Flips[n-1].At)
 	}
 	switch still := s.Now.Sub(changed); {
 	case old < 0 || still < 0:
@@ -427,10 +427,3 @@ func stillSo(s *Situation) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}

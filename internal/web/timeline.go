@@ -133,19 +133,12 @@ func spelled(length string) string {
 func latest(f *model.Finding) time.Time {
 	at := f.FirstSeen
 	for _, flip := range f.Flips {
-		at = later(at, flip.At)
+		at = model.Later(at, flip.At)
 	}
 	if f.Decision != nil {
-		at = later(at, f.Decision.At)
+		at = model.Later(at, f.Decision.At)
 	}
-	return later(at, f.Resolved)
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return model.Later(at, f.Resolved)
 }
 
 // ends returns the first and the last version of a finding, as far as the finding itself records

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // settled is the number of polls after which a lower number of messages counts: the numbers of
@@ -49,7 +51,7 @@ func (a *arrivals) note(d *drain, deleted int, whole bool) {
 	if !a.late.After(d.now) {
 		a.late = time.Time{}
 	}
-	a.late = later(a.late, d.late)
+	a.late = model.Later(a.late, d.late)
 	if !whole {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/atomicfile"
+	"github.com/driftd/driftd/internal/model"
 )
 
 const (
@@ -93,18 +94,18 @@ func (k *kept) refute(region string) []record {
 func (k *kept) bound(now time.Time) {
 	old := now.Add(-maxAge)
 	k.Records = slices.DeleteFunc(k.Records, func(r record) bool { return r.At.Before(old) })
-	copied := later(old, k.trim(func(r *record) bool { return r.From != "" }))
-	since := later(old, k.trim(func(*record) bool { return true }))
+	copied := model.Later(old, k.trim(func(r *record) bool { return r.From != "" }))
+	since := model.Later(old, k.trim(func(*record) bool { return true }))
 	for region, s := range k.Regions {
-		s.Since = later(s.Since, since)
+		s.Since = model.Later(s.Since, since)
 		k.Regions[region] = s
 	}
 	for region, s := range k.Trail.Regions {
-		s.Since = later(s.Since, later(copied, since))
+		s.Since = model.Later(s.Since, model.Later(copied, since))
 		k.Trail.Regions[region] = s
 	}
 	if !k.Queue.Since.IsZero() {
-		k.Queue.Since = later(k.Queue.Since, later(copied, since))
+		k.Queue.Since = model.Later(k.Queue.Since, model.Later(copied, since))
 	}
 }
 
@@ -123,13 +124,6 @@ func (k *kept) trim(some func(*record) bool) (after time.Time) {
 		return true
 	})
 	return after
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 func (r *Reader) file() string {

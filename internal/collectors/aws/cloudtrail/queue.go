@@ -128,7 +128,7 @@ func (d *drain) take(message model.Value) {
 	d.handled = append(d.handled, message.At("ReceiptHandle").Str())
 	sent := d.sent(message)
 	if sent.After(d.now) {
-		d.late = later(d.late, sent)
+		d.late = model.Later(d.late, sent)
 	}
 	if r, ok := d.decode(detail, region, sent); ok {
 		d.found = append(d.found, r)

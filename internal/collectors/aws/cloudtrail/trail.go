@@ -59,7 +59,7 @@ type regionTrail struct {
 }
 
 // begin returns the time at which the next reading begins.
-func (s *regionTrail) begin() time.Time { return later(s.Since, s.Until.Add(-overlap)).UTC() }
+func (s *regionTrail) begin() time.Time { return model.Later(s.Since, s.Until.Add(-overlap)).UTC() }
 
 // A failure is how often a file could not be read, and why.
 type failure struct {
@@ -147,7 +147,7 @@ func (x *fetch) read(ctx context.Context, s regionTrail) (_ regionTrail, more bo
 			if !s.note(name, errs[i]) {
 				return s, false, errs[i]
 			}
-			s.Until = later(s.Until, earlier(x.timeOf(name), x.now))
+			s.Until = model.Later(s.Until, earlier(x.timeOf(name), x.now))
 			s.Seen = append(s.Seen, name)
 		}
 		all = all[len(errs):]

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // Bounds of the index: the writes in total, their size in bytes, the writes to one
@@ -44,7 +46,7 @@ func (x *index) add(w Write, now time.Time) {
 	defer x.mu.Unlock()
 	x.forget(now)
 	if now.Sub(w.Ended) > x.keep {
-		x.dropped = later(x.dropped, w.Ended)
+		x.dropped = model.Later(x.dropped, w.Ended)
 		return
 	}
 	if x.contains(&w) {
@@ -56,13 +58,6 @@ func (x *index) add(w Write, now time.Time) {
 	for x.order.Len() > x.max || x.bytes > maxBytes {
 		x.drop(x.order.Front())
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 func (x *index) contains(w *Write) bool {
@@ -89,7 +84,7 @@ func (x *index) limit(w *Write) {
 	case len(all) > maxOfObject:
 		first := oldest(all)
 		x.remove(first)
-		x.droppedOf[w.Object] = later(x.droppedOf[w.Object], writeOf(first).Ended)
+		x.droppedOf[w.Object] = model.Later(x.droppedOf[w.Object], writeOf(first).Ended)
 	}
 }
 
@@ -106,7 +101,7 @@ func (x *index) forget(now time.Time) {
 
 // drop removes a write and records that the index lacks it.
 func (x *index) drop(e *list.Element) {
-	x.dropped = later(x.dropped, writeOf(e).Ended)
+	x.dropped = model.Later(x.dropped, writeOf(e).Ended)
 	x.remove(e)
 }
 
@@ -141,11 +136,11 @@ func (x *index) each(now, begin time.Time, do func(Object, History)) {
 
 // since returns the time since which the index lacks no write to the object; zero if unknown.
 func (x *index) since(o Object, begin time.Time) time.Time {
-	lost := later(x.dropped, x.droppedOf[o])
+	lost := model.Later(x.dropped, x.droppedOf[o])
 	if begin.IsZero() || lost.IsZero() {
 		return begin
 	}
-	return later(begin, lost.Add(1))
+	return model.Later(begin, lost.Add(1))
 }
 
 func writeOf(e *list.Element) *Write {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // Options configures a Log. Keep, Wanted, Now and Log are required.
@@ -98,7 +100,7 @@ func (l *Log) begin() time.Time {
 	if l.sent.IsZero() {
 		return l.inFile
 	}
-	return later(l.inFile, later(l.sent, l.sentSince))
+	return model.Later(l.inFile, model.Later(l.sent, l.sentSince))
 }
 
 // gapInFile records that lines of the file may be lost before the next line.
