@@ -14,7 +14,9 @@ import (
 func TestVisitor(t *testing.T) {
 	t.Parallel()
 	roles := Roles{Viewer: []string{"*"}, Operator: []string{"alice", "group:sre"}, Approver: []string{"bob"}}
-	proxy := ReverseProxy{Trusted: []string{"10.0.0.0/24", "fd00::/64"}, UserHeader: "X-Forwarded-User", GroupsHeader: "X-Forwarded-Groups"}
+	proxy := ReverseProxy{Trusted: []string{"10.0.0.0/24", "fd00::/64"}, UserHeader: "X-Forwarded-User", GroupsHeader: "X-Forwarded-Groups", GroupsSeparator: ","}
+	authentik := proxy
+	authentik.GroupsSeparator = "|"
 	anonymous := Visitor{Name: "somebody on this host", Role: Viewer, Via: Loopback}
 	tests := map[string]struct {
 		reason  string
@@ -45,6 +47,8 @@ func TestVisitor(t *testing.T) {
 		"over IPv6":         {reason: "the proxy's address is IPv6", options: Options{Proxy: proxy, Roles: roles}, from: "[fd00::1%eth0]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{Name: "bob", Role: Approver, Via: Proxy}},
 		"mapped":            {reason: "an IPv4-mapped IPv6 address", options: Options{Proxy: proxy, Roles: roles}, from: "[::ffff:10.0.0.7]:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true, want: Visitor{Name: "bob", Role: Approver, Via: Proxy}},
 		"groups":            {reason: "groups give roles", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol", "X-Forwarded-Groups: dev, sre"}, elsewhere: true, want: Visitor{Name: "carol", Role: Operator, Via: Proxy}},
+		"groups by pipes":   {reason: "Authentik separates groups by pipes", options: Options{Proxy: authentik, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol", "X-Forwarded-Groups: dev|sre"}, elsewhere: true, want: Visitor{Name: "carol", Role: Operator, Via: Proxy}},
+		"comma in a name":   {reason: "a group is called x,sre", options: Options{Proxy: authentik, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: carol", "X-Forwarded-Groups: x,sre"}, elsewhere: true, want: Visitor{Name: "carol", Role: Viewer, Via: Proxy}},
 		"name of a group":   {reason: "a user who is called group:sre is in no group", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.0.7:1", headers: []string{"X-Forwarded-User: group:sre"}, elsewhere: true, want: Visitor{Name: "group:sre", Role: Viewer, Via: Proxy}},
 		"spoofed header":    {reason: "the header of an untrusted address is ignored", options: Options{Proxy: proxy, Roles: roles}, from: "10.0.1.7:1", headers: []string{"X-Forwarded-User: bob"}, elsewhere: true},
 		"spoofed on host":   {reason: "loopback is not a trusted proxy, and a proxy disables loopback access", options: Options{Loopback: Viewer, Proxy: proxy, Roles: roles}, from: here, headers: []string{"Host: 127.0.0.1", "X-Forwarded-User: bob"}},

@@ -119,7 +119,7 @@ func TestPeopleOfGate(t *testing.T) {
 	t.Parallel()
 	people := NewPeople([]Person{{Name: "Alice", Login: "alice", OIDC: "alice@example.org"}})
 	h := withUsers(t, Options{Roles: Roles{Operator: []string{"alice"}, Approver: []string{"Alice"}}, People: func() *People { return people },
-		Proxy: ReverseProxy{Trusted: []string{"10.0.0.0/8"}, UserHeader: "X-User", GroupsHeader: "X-Groups"}})
+		Proxy: ReverseProxy{Trusted: []string{"10.0.0.0/8"}, UserHeader: "X-User", GroupsHeader: "X-Groups", GroupsSeparator: ","}})
 	cookie := named(t, h.login(get(), "alice", "open sesame"), sessionCookie)
 	if got, _ := h.who(get(cookie), false); got != (Visitor{Name: "alice", Role: Operator, Via: Session, Person: "Alice"}) {
 		t.Errorf("a session = %+v", got)

@@ -13,8 +13,8 @@ type ReverseProxy struct {
 	// Trusted lists the addresses and prefixes of the proxies whose headers are accepted.
 	Trusted []string
 	// UserHeader is the header with the name of the visitor. GroupsHeader is the header with the groups,
-	// separated by commas.
-	UserHeader, GroupsHeader string
+	// separated by GroupsSeparator.
+	UserHeader, GroupsHeader, GroupsSeparator string
 }
 
 // ParsePrefix parses an address or a prefix such as 10.0.0.0/8. It returns an error for a prefix that
@@ -80,7 +80,7 @@ func (g *Gate) proxied(r *http.Request) (name string, groups []string, refused *
 			Hint: fmt.Sprintf("configure it to send at most %d bytes of printable text", maxName)}
 	}
 	for _, list := range lists {
-		for group := range strings.SplitSeq(list, ",") {
+		for group := range strings.SplitSeq(list, g.options.Proxy.GroupsSeparator) {
 			if group = strings.TrimSpace(group); group != "" {
 				groups = append(groups, group)
 			}

@@ -25,7 +25,7 @@ func FuzzProxied(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	g := &Gate{trusted: trusted, options: Options{Proxy: ReverseProxy{UserHeader: "X-User", GroupsHeader: "X-Groups"}}}
+	g := &Gate{trusted: trusted, options: Options{Proxy: ReverseProxy{UserHeader: "X-User", GroupsHeader: "X-Groups", GroupsSeparator: ","}}}
 	f.Fuzz(func(t *testing.T, peerAddress, users, groups, forwarded string) {
 		r := &http.Request{RemoteAddr: peerAddress, Header: http.Header{"X-Forwarded-For": strings.Split(forwarded, "\n")}}
 		if users != "" {

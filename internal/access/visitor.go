@@ -55,6 +55,11 @@ type Visitor struct {
 // people differs from the names of all persons.
 func (v Visitor) Author() string { return cmp.Or(v.Person, v.Unmapped, v.Name) }
 
+// MayRevoke reports whether the visitor may revoke a decision of author: an approver, or an operator who made it.
+func (v Visitor) MayRevoke(author string) bool {
+	return v.May(Approver) || v.May(Operator) && author == v.Author()
+}
+
 // Via is an authentication method.
 type Via string
 

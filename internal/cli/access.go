@@ -32,7 +32,7 @@ func newGate(cfg *config.Config, people func() *access.People, log *slog.Logger)
 		UsersFile: a.UsersFile,
 		OpenID: access.OpenIDClient{Issuer: a.OIDC.Issuer, ClientID: a.OIDC.ClientID, ClientSecretFile: a.OIDC.ClientSecretFile,
 			CAFile: a.OIDC.CAFile, Scopes: a.OIDC.Scopes, NameClaim: a.OIDC.NameClaim, GroupsClaim: a.OIDC.GroupsClaim},
-		Proxy:   access.ReverseProxy{Trusted: a.Proxy.Trusted, UserHeader: a.Proxy.UserHeader, GroupsHeader: a.Proxy.GroupsHeader},
+		Proxy:   access.ReverseProxy{Trusted: a.Proxy.Trusted, UserHeader: a.Proxy.UserHeader, GroupsHeader: a.Proxy.GroupsHeader, GroupsSeparator: a.Proxy.GroupsSeparator},
 		Roles:   access.Roles{Viewer: a.Roles.Viewer, Operator: a.Roles.Operator, Approver: a.Roles.Approver},
 		People:  people,
 		Session: a.Session,

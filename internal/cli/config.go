@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
@@ -99,18 +100,18 @@ func (c *command) printSecrets(s config.Secrets) error {
 	return nil
 }
 
-// printEndless prints which ignore rules have no end.
+// printEndless prints which ignore rules have no end, or one that is over five years away.
 func (c *command) printEndless(rules []config.IgnoreRule) error {
 	var endless []string
 	for i := range rules {
-		if rules[i].Expires.IsZero() {
+		if !decide.HasEnd(rules[i].Expires, time.Now()) {
 			endless = append(endless, fmt.Sprintf("ignore[%d]", i))
 		}
 	}
 	if len(endless) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.streams.Out, "ignore: %d of %s without end: %s; give those that are for a time an end, as in expires: 2027-01-31\n",
+	_, err := fmt.Fprintf(c.streams.Out, "ignore: %d of %s without an end in the next five years: %s; give those that are for a time an end, as in expires: 2027-01-31\n",
 		len(endless), phrase.Count(len(rules), "rule"), strings.Join(endless, ", "))
 	if err != nil {
 		return fmt.Errorf("write ignore rules: %w", err)

@@ -54,8 +54,10 @@ type Proxy struct {
 	Trusted []string `mapstructure:"trusted"`
 	// UserHeader is the header with the name of the user.
 	UserHeader string `mapstructure:"user_header"`
-	// GroupsHeader is the header that lists the user's groups, separated by commas.
+	// GroupsHeader is the header that lists the user's groups.
 	GroupsHeader string `mapstructure:"groups_header"`
+	// GroupsSeparator separates the groups in that header. Authentik separates them by "|".
+	GroupsSeparator string `mapstructure:"groups_separator"`
 }
 
 // Roles lists the members of each role: user names, "group:NAME", or "*" for every
@@ -104,7 +106,7 @@ func defaultAccess() Access {
 	return Access{
 		Loopback: "viewer",
 		OIDC:     OIDC{Scopes: []string{"openid", "profile", "email"}, NameClaim: "preferred_username", GroupsClaim: "groups"},
-		Proxy:    Proxy{UserHeader: "X-Forwarded-User", GroupsHeader: "X-Forwarded-Groups"},
+		Proxy:    Proxy{UserHeader: "X-Forwarded-User", GroupsHeader: "X-Forwarded-Groups", GroupsSeparator: ","},
 		Session:  access.DefaultSession,
 	}
 }

@@ -31,7 +31,7 @@ server:
 		UsersFile: filepath.Join(filepath.Dir(file), "users"),
 		OIDC: config.OIDC{Issuer: "https://login.example.org", ClientID: "driftd", ClientSecretFile: "/run/secret",
 			Scopes: []string{"openid"}, NameClaim: "preferred_username", GroupsClaim: "realm_access.roles"},
-		Proxy:   config.Proxy{Trusted: []string{"192.0.2.7"}, UserHeader: "Remote-User", GroupsHeader: "X-Forwarded-Groups"},
+		Proxy:   config.Proxy{Trusted: []string{"192.0.2.7"}, UserHeader: "Remote-User", GroupsHeader: "X-Forwarded-Groups", GroupsSeparator: ","},
 		Roles:   config.Roles{Viewer: []string{"*"}, Operator: []string{"alice", "group:sre"}, Approver: []string{"bob"}},
 		Session: 8 * time.Hour,
 	}
@@ -111,6 +111,16 @@ func TestAccessProblems(t *testing.T) {
 				`2: operator: want a name, "group:NAME" or "*"`,
 				`2: viewer: want a name, "group:NAME" or "*"`,
 			},
+		},
+		"roles with blanks": {
+			reason: "they match no name",
+			access: `users_file: users, roles: {viewer: ["group:sre"], operator: ["group: sre"], approver: [" zoe"]}`,
+			want:   []string{`2: approver " zoe" has a blank that no name has: remove it`, `2: operator "group: sre" has a blank that no name has: remove it`},
+		},
+		"separator": {
+			reason: "an empty text separates nothing",
+			access: `proxy: {trusted: [127.0.0.1], groups_separator: ""}`,
+			want:   []string{`2: groups_separator: want what separates groups, such as "," or "|"`},
 		},
 		"roles of nobody": {
 			reason: "who has a role must be somebody",

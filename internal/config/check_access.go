@@ -70,6 +70,9 @@ func (d *document) checkProxy(at string, p Proxy) {
 			d.add(at+"."+key, "%s: want the name of a header, such as X-Forwarded-User", key)
 		}
 	}
+	if p.GroupsSeparator == "" {
+		d.add(at+".groups_separator", `groups_separator: want what separates groups, such as "," or "|"`)
+	}
 	if strings.EqualFold(p.UserHeader, p.GroupsHeader) {
 		d.add(at+".groups_header", "groups_header and user_header are the same header: name another")
 	}
@@ -88,6 +91,8 @@ func (d *document) checkRoles(at string, r Roles) {
 			switch {
 			case strings.TrimSpace(name) == "" || isGroup && strings.TrimSpace(group) == "":
 				d.add(item, `%s: want a name, "group:NAME" or "*"`, role)
+			case strings.TrimSpace(name) != name || strings.TrimSpace(group) != group:
+				d.add(item, "%s %q has a blank that no name has: remove it", role, name)
 			case group == "*" && isGroup:
 				d.add(item, `%s: "group:*" is not a group: write "*" for every authenticated user`, role)
 			case slices.Index(list, name) < i:

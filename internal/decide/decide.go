@@ -41,11 +41,18 @@ const acknowledgeFor = timeparse.Day
 // MaxText is the maximum length of a reason and of a name, in bytes.
 const MaxText = 2000
 
+// Longest is the longest time until the end of an acceptance that has one.
+const Longest = 5 * 365 * timeparse.Day
+
+// HasEnd reports whether something that is to end at that time has an end: the time is not zero, and not
+// further away than Longest.
+func HasEnd(end, now time.Time) bool { return !end.IsZero() && end.Sub(now) <= Longest }
+
 // longest is how long a decision of a kind may hold; an acceptance may also have no end.
 func longest(kind model.DecisionKind) time.Duration {
 	switch kind {
 	case model.Accept:
-		return 5 * 365 * timeparse.Day
+		return Longest
 	case model.Snooze:
 		return 90 * timeparse.Day
 	case model.Acknowledge:

@@ -17,10 +17,11 @@ func (c *checker) acceptances(name string, text []byte) {
 	docs, err := parseYAML(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
 	for _, doc := range docs {
 		for _, entry := range doc.at("acceptances").items() {
-			if until := entry.at("until"); until.text() == decide.Forever {
+			until := entry.at("until")
+			if end, err := decide.ParseEnd(until.text()); err == nil && !decide.HasEnd(end, c.Now) {
 				_, kind, _ := strings.Cut(entry.at("kind").text(), "/")
 				subject := "the acceptance of " + printable.Line(kind+" "+entry.at("resource").text(), 100)
-				c.report(acceptanceNoEnd, name, until.line(), entry.line(), subject, "has no end")
+				c.report(acceptanceNoEnd, name, until.line(), entry.line(), subject, "has no end within five years")
 			}
 		}
 		if *doc.left <= 0 {

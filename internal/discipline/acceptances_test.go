@@ -3,6 +3,7 @@ package discipline_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,12 +25,17 @@ acceptances:
 - source: prod
   kind: kubernetes/Job.batch
   resource: "forever"
+- {source: prod, kind: kubernetes/ConfigMap, resource: shop/a, until: 9999-12-31}
 `,
 		"ops/broken.yaml": "version: 1\nacceptances:\n- {until: forever, kind: a/B, resource: c}\n- {until: [\n",
 		"ops/other.yaml":  "until: forever\nlist:\n- until: forever\n  acceptances: []\n",
 	})
-	found, r := run(t, discipline.Tree{Files: files, Root: "ops"})
-	if diff := cmp.Diff([]string{"acceptance/no-end ops/acceptances.yaml:7: the acceptance of Secret shop/db has no end"}, found); diff != "" {
+	found, r := run(t, discipline.Tree{Files: files, Root: "ops", Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)})
+	want := []string{
+		"acceptance/no-end ops/acceptances.yaml:7: the acceptance of Secret shop/db has no end within five years",
+		"acceptance/no-end ops/acceptances.yaml:12: the acceptance of ConfigMap shop/a has no end within five years",
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
 	}
 	if len(r.Exempt) != 1 || r.Exempt[0].Line != 8 {

@@ -87,7 +87,7 @@ func Checks() []Check {
 			"Rebase or merge, and push.", false},
 		{gitRefOld, model.Low, "The last commit is older than 90 days, and the default branch has newer ones",
 			"Merge the default branch, or check it out; for a declaration, set ref to a newer commit, tag or branch.", false},
-		{acceptanceNoEnd, model.Info, "An acceptance in a file has no end",
+		{acceptanceNoEnd, model.Info, "An acceptance in a file has no end within five years",
 			"Set until to the day on which it is to be reviewed, or exempt the line with the reason.", false},
 		{exemptionInvalid, model.Low, "A comment driftd:ignore has no reason, or names no check",
 			"Write # driftd:ignore CHECK-ID and the reason.", false},

@@ -268,7 +268,7 @@ func (a API) permitRevoking(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(d model.Decision) bool { return strings.HasPrefix(d.ID, id) && d.By != visitor.Author() }) {
+	if slices.ContainsFunc(list, func(d model.Decision) bool { return strings.HasPrefix(d.ID, id) && !visitor.MayRevoke(d.By) }) {
 		return a.Permit(ctx, access.Approver)
 	}
 	return nil

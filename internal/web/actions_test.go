@@ -137,6 +137,31 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
+// TestRevokeButton checks that the page offers a decision's revocation to the person who made it, under whatever name
+// that person logged in, and to no other operator.
+func TestRevokeButton(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		who  access.Visitor
+		want bool
+	}{
+		"own":            {access.Visitor{Name: "bob", Role: access.Operator, Via: access.Session}, true},
+		"another name":   {access.Visitor{Name: "b.b", Role: access.Operator, Via: access.Session, Person: "bob"}, true},
+		"another person": {access.Visitor{Name: "bob", Role: access.Operator, Via: access.Session, Person: "carol"}, false},
+		"approver":       {visitor(access.Approver), true},
+		"viewer":         {access.Visitor{Name: "bob", Role: access.Viewer, Via: access.Session}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, filled(t), nil)
+			page := h.askAs(t, tc.who, http.MethodGet, "/decisions", nil, nil).Body
+			if got := strings.Contains(page, "/decisions/dec1de00ac4d/revoke"); got != tc.want {
+				t.Errorf("the page offers to revoke: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestScan(t *testing.T) {
 	t.Parallel()
 	token := url.Values{"csrf": {"t0ken"}, "next": {"/sources"}}

@@ -44,13 +44,14 @@ type visitorView struct {
 	// Known reports that the visitor is logged in, and not just on this host.
 	Known, CanLogOut, CanLogIn bool
 	Reads, Decides, Approves   bool
+	visitor                    access.Visitor
 }
 
 func (s *site) visitor(r *http.Request) visitorView {
 	v := access.Of(r.Context())
 	return visitorView{Name: v.Name, Role: v.Role.String(), Via: string(v.Via), Known: v.Name != "" && v.Via != access.Loopback,
 		CanLogOut: v.Via == access.Session, CanLogIn: v.Via != access.Session && (s.authenticator.Passwords() || s.authenticator.OpenID()),
-		Reads: v.May(access.Viewer), Decides: v.May(access.Operator), Approves: v.May(access.Approver)}
+		Reads: v.May(access.Viewer), Decides: v.May(access.Operator), Approves: v.May(access.Approver), visitor: v}
 }
 
 // frame returns the frame of a page. It includes problems only for viewers.

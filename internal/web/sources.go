@@ -204,6 +204,4 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // takes reports whether the visitor may revoke a decision.
-func (v *visitorView) takes(d *model.Decision) bool {
-	return d.From == "" && (v.Approves || v.Decides && d.By == v.Name)
-}
+func (v *visitorView) takes(d *model.Decision) bool { return d.From == "" && v.visitor.MayRevoke(d.By) }
