@@ -171,12 +171,12 @@ func TestPermanent(t *testing.T) {
 			d.Wake()
 			time.Sleep(time.Hour)
 		}
-		assertEqual(t, "attempts", len(f.all()), 1)
+		assertEqual(t, "attempts with and without contents", len(f.all()), 2)
 		assertEqual(t, "failed deliveries", w.Failed, map[string]int{"a": 1})
 		assertEqual(t, "messages to the other receiver", len(other.delivered()), 100)
 		assertEqual(t, "status", status(t, d)[0], model.ReceiverStatus{Name: "a", Type: "fake", Queued: 2, Oldest: bubbleStart(),
 			Error: "post: token_revoked: create a new one", Stopped: true})
-		if err := d.Flush(t.Context()); !errors.Is(err, ErrPermanent) || len(f.all()) != 1 {
+		if err := d.Flush(t.Context()); !errors.Is(err, ErrPermanent) || len(f.all()) != 2 {
 			t.Errorf("Flush() of a stopped receiver: error %v, %d attempts", err, len(f.all()))
 		}
 		stop()
@@ -203,7 +203,7 @@ func TestRefused(t *testing.T) {
 		o.Watcher, o.Log = w, slog.New(slog.NewTextHandler(log, nil))
 		d, stop := startDispatcher(t, o)
 		assertEqual(t, "delivered messages", f.delivered(), []string{"1", "3"})
-		assertEqual(t, "attempts without a pause", f.attemptTimes(), make([]time.Duration, 4))
+		assertEqual(t, "attempts without a pause", f.attemptTimes(), make([]time.Duration, 6))
 		assertEqual(t, "successful deliveries", w.Succeeded, map[string]int{"a": 2})
 		assertEqual(t, "failed deliveries", w.Failed, map[string]int{"a": 2})
 		assertEqual(t, "status", status(t, d), []model.ReceiverStatus{{Name: "a", Type: "fake", Delivered: bubbleStart(), Error: "drop message 4: invalid_blocks"}})
@@ -288,7 +288,7 @@ func TestOutboxErrors(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				assertEqual(t, "delivered messages", f.delivered(), []string{"2", "3"})
-				assertEqual(t, "attempts", len(f.all()), 3)
+				assertEqual(t, "attempts", len(f.all()), 4)
 				assertEqual(t, "queued", status(t, d)[0].Queued, 0)
 			})
 		})

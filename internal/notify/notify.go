@@ -15,8 +15,9 @@ import (
 type Notifier interface {
 	// Notify delivers one message. If the entry is Begun, the message may already have been delivered;
 	// Notify checks this first if the receiver can be queried. The receipt of the first message of a thread
-	// is passed with the later messages of the thread. After an error from Permanent, the receiver is
-	// stopped. After an error from Refused, only this message is dropped.
+	// is passed with the later messages of the thread. After an error from Permanent or Refused, the message
+	// is sent again without names and values from live systems. If that fails, too, the receiver is stopped
+	// after an error from Permanent, and only this message is dropped after one from Refused.
 	Notify(context.Context, model.OutboxEntry) (receipt string, err error)
 }
 

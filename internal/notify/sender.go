@@ -67,6 +67,14 @@ func (s *sender) send(ctx context.Context, entry model.OutboxEntry) (*outcome, e
 	call, cancel := callContext(ctx)
 	defer cancel()
 	receipt, err := s.to.Notify(call, entry)
+	if call.Err() == nil && (errors.Is(err, ErrRefused) || errors.Is(err, ErrPermanent)) {
+		short := entry
+		short.Message = reduced(&entry.Message)
+		if other, again := s.to.Notify(call, short); again == nil {
+			s.o.Log.Warn("receiver refused the contents of a message: sent it without", "receiver", s.name, "message", key, "err", shortError(err))
+			receipt, err = other, nil
+		}
+	}
 	switch {
 	case errors.Is(err, ErrRefused):
 		return &outcome{key: key, refused: fmt.Errorf("drop message %s: %w", key, err)}, nil
