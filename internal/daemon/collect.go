@@ -46,7 +46,7 @@ func (e *Engine) collectAndLoad(ctx context.Context, due Due) {
 		if before := e.previous(s.Source); !before.held {
 			s = e.estate.Secrets.Snapshot(s)
 			marks := track(before.marks, &s, e.now())
-			e.setCollected(s.Source, collected{began: e.begin(), snapshot: s, kinds: countKinds(&s), marks: marks})
+			e.setCollected(s.Source, collected{began: e.begin(), snapshot: s, counts: before.expected(&s), marks: marks})
 		}
 	}
 	for _, l := range due.Lost {
@@ -65,7 +65,7 @@ func (e *Engine) recordLoss(ctx context.Context, l Loss) {
 	before := e.previous(l.Source)
 	l.Err = e.estate.Secrets.Error(l.Err)
 	e.logUnread(ctx, "source "+l.Source, l.Err)
-	e.setCollected(l.Source, collected{began: e.begin(), snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, kinds: before.kinds, marks: before.marks})
+	e.setCollected(l.Source, collected{began: e.begin(), snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, counts: before.counts, marks: before.marks})
 }
 
 // derives reports whether a declaration is to be derived from its source: the source was
@@ -195,7 +195,7 @@ func (e *Engine) collectSource(ctx context.Context, s Source) collected {
 		now = holdBack(now, e.withMarks(now, e.collectOnce(ctx, s)))
 	}
 	if now.err != nil {
-		now.kinds, now.snapshot.Taken = before.kinds, before.snapshot.Taken
+		now.counts, now.snapshot.Taken = before.counts, before.snapshot.Taken
 		e.logUnread(ctx, "source "+s.Name, now.err)
 	}
 	now.began = began
@@ -237,73 +237,11 @@ func (e *Engine) restore(source string) collected {
 		e.log.Warn("read the last result", "source", source, "err", err)
 		return collected{}
 	}
-	known = collected{snapshot: model.Snapshot{Taken: last.Taken}, kinds: last.Kinds, held: last.Held, marks: last.Marks}
+	known = collected{snapshot: model.Snapshot{Taken: last.Taken}, counts: counts{kinds: last.Kinds}, held: last.Held, marks: last.Marks}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.restored[source] = known
 	return known
-}
-
-const (
-	vanishedShare = 0.20
-	vanishedCount = 5
-)
-
-// holdBack holds a result back if many of the earlier resources are missing from it, unless the
-// last result was held back, too, and had the same number of resources. A failed read can look like a mass deletion, but
-// only a real one gives the same result again. Kinds that could not be read are ignored.
-func holdBack(before, now collected) collected {
-	if now.err != nil {
-		return now
-	}
-	counts := countKinds(&now.snapshot)
-	for kind, n := range before.kinds {
-		if !readsKind(&now.snapshot, kind) {
-			counts[kind] = n
-		}
-	}
-	gone, had := vanished(before.kinds, counts)
-	if !isMass(gone, had) || before.confirms(counts) {
-		now.kinds = counts
-		return now
-	}
-	now.held, now.kinds, now.heldKinds = true, before.kinds, counts
-	now.err = fmt.Errorf("%d of %d resources vanished since the last read; held back until the next read confirms it", gone, had)
-	return now
-}
-
-// confirms reports whether the result was held back and had as many resources as another one. After a restart the
-// numbers are not known.
-func (c *collected) confirms(counts map[string]int) bool {
-	return c.held && (c.heldKinds == nil || !isMass(vanished(c.heldKinds, counts)) && !isMass(vanished(counts, c.heldKinds)))
-}
-
-// vanished returns how many resources of the kinds in before are not in after, and how many there were.
-func vanished(before, after map[string]int) (gone, had int) {
-	for kind, n := range before {
-		had += n
-		gone += max(0, n-after[kind])
-	}
-	return gone, had
-}
-
-// isMass reports whether so many of the resources vanished that the read may be incomplete.
-func isMass(gone, had int) bool {
-	return gone > vanishedCount && float64(gone) > vanishedShare*float64(had)
-}
-
-// readsKind reports whether a kind was fully read in some place at least.
-func readsKind(s *model.Snapshot, kind string) bool {
-	whole, _ := s.Covers(kind, "")
-	return whole || slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Kind == kind && c.Complete })
-}
-
-func countKinds(s *model.Snapshot) map[string]int {
-	counts := map[string]int{}
-	for i := range s.Resources {
-		counts[s.Resources[i].Kind]++
-	}
-	return counts
 }
 
 // loadDeclaration reads a declaration. If the engine of the declaration also read the live side,
@@ -335,7 +273,7 @@ func (r loaded) ownSnapshot(d Declaration, before collected) (own collected, see
 		return holdBack(before, collected{snapshot: snapshot, duration: r.duration}), true
 	case d.ClaimsNothing:
 	case before.kinds != nil || len(d.Governs) == 0:
-		return collected{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: cmp.Or(r.err, errNoLive), duration: r.duration, kinds: before.kinds}, true
+		return collected{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: cmp.Or(r.err, errNoLive), duration: r.duration, counts: before.counts}, true
 	}
 	return collected{}, false
 }

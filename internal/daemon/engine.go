@@ -272,10 +272,11 @@ type collected struct {
 	snapshot model.Snapshot
 	err      error
 	duration time.Duration
-	// kinds counts the resources of each kind in the last accepted snapshot. held reports
-	// whether this one is held back, and heldKinds counts its resources; nil after a restart.
-	kinds, heldKinds map[string]int
-	held             bool
+	// counts are those of the last accepted snapshot. held reports whether this one is held back, and
+	// heldKinds counts its resources; nil after a restart.
+	counts
+	held      bool
+	heldKinds map[string]int
 	// marks are the greatest positions of the source's parts so far.
 	marks []model.Mark
 	// rereads are the partial reads that snapshot includes, in the order in which they began.

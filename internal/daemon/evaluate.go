@@ -225,7 +225,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	for _, s := range v.sources {
 		if errors.Is(s.err, errNotYet) { // Keep the last result of an earlier engine.
 			was := e.restore(s.Name)
-			s.kinds, s.held, s.marks, s.snapshot.Taken = was.kinds, was.held, was.marks, was.snapshot.Taken
+			s.counts, s.held, s.marks, s.snapshot.Taken = was.counts, was.held, was.marks, was.snapshot.Taken
 		}
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
 			Kinds: s.kinds, Held: s.held, Taken: s.snapshot.Taken, Marks: s.marks, Every: s.Every}

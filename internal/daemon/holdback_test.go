@@ -9,7 +9,7 @@ import (
 
 func TestUnreadKindsHaveNotVanished(t *testing.T) {
 	t.Parallel()
-	before := collected{kinds: map[string]int{"a": 50, "b": 50}}
+	before := collected{counts: counts{kinds: map[string]int{"a": 50, "b": 50}}}
 	now := collected{snapshot: model.Snapshot{Coverage: []model.Coverage{{Kind: "b", Reason: "503"}, {Complete: true}}}}
 	for range 50 {
 		now.snapshot.Resources = append(now.snapshot.Resources, model.Resource{Key: model.Key{Kind: "a"}})
@@ -39,7 +39,7 @@ func TestAnotherPartConfirmsNothing(t *testing.T) {
 		"less, and confirmed":   {[]int{60, 20, 20}, false},
 		"to and fro":            {[]int{20, 60, 20, 60}, true},
 	} {
-		last := collected{kinds: map[string]int{"a": 100}}
+		last := collected{counts: counts{kinds: map[string]int{"a": 100}}}
 		for _, n := range tc.reads {
 			last = holdBack(last, read(n))
 		}
@@ -47,8 +47,49 @@ func TestAnotherPartConfirmsNothing(t *testing.T) {
 			t.Errorf("%s: held is %t, want %t: %v", name, last.held, tc.held, last.err)
 		}
 	}
-	restarted := collected{kinds: map[string]int{"a": 100}, held: true}
+	restarted := collected{counts: counts{kinds: map[string]int{"a": 100}}, held: true}
 	if got := holdBack(restarted, read(20)); got.held {
 		t.Error("after a restart, the next read does not confirm the one that was held back")
+	}
+}
+
+// TestUnreadPlacesHaveNotVanished checks that what one place, one list or one resource has counts as before while it
+// cannot be read, so that the next read is compared with it.
+func TestUnreadPlacesHaveNotVanished(t *testing.T) {
+	t.Parallel()
+	in := func(place string, n int) []model.Resource {
+		return slices.Repeat([]model.Resource{{Key: model.Key{Kind: "a"}, Place: place}}, n)
+	}
+	whole := []model.Coverage{{Kind: "a", Place: "east", Complete: true}, {Kind: "a", Place: "west", Complete: true}, {Complete: true}}
+	half := []model.Coverage{{Kind: "a", Place: "east", Reason: "503"}, {Kind: "a", Place: "west", Complete: true}, {Complete: true}}
+	first := holdBack(collected{}, collected{snapshot: model.Snapshot{Coverage: whole, Resources: append(in("east", 90), in("west", 10)...)}})
+	unread := make([]model.Unread, 90)
+	for i := range unread {
+		unread[i] = model.Unread{Ref: model.Ref{Kind: "a"}, Place: "east", Reason: "403"}
+	}
+	for name, second := range map[string]model.Snapshot{
+		"a place":        {Coverage: half, Resources: in("west", 10)},
+		"each resource":  {Coverage: whole, Resources: in("west", 10), Unread: unread},
+		"all of a list":  {Coverage: whole, Resources: in("west", 10), Unread: []model.Unread{{Ref: model.Ref{Kind: "a"}, Place: "east", All: true}}},
+		"a part of them": {Coverage: half, Resources: append(in("east", 40), in("west", 10)...)},
+	} {
+		now := first
+		for range 2 {
+			now = holdBack(now, collected{snapshot: second})
+			if now.held || now.kinds["a"] != 100 {
+				t.Errorf("%s: held back: %v, counted %v", name, now.err, now.kinds)
+			}
+		}
+		empty := collected{snapshot: model.Snapshot{Coverage: whole, Resources: in("west", 10)}}
+		if now = holdBack(now, empty); !now.held {
+			t.Errorf("%s: an empty list was accepted at once afterwards", name)
+		}
+		if now = holdBack(now, empty); now.held || now.kinds["a"] != 10 {
+			t.Errorf("%s: an empty list was not accepted after it came twice: %v", name, now.err)
+		}
+	}
+	restarted := holdBack(collected{counts: counts{kinds: map[string]int{"a": 100}}}, collected{snapshot: model.Snapshot{Coverage: half, Resources: in("west", 10)}})
+	if restarted.held {
+		t.Errorf("after a restart: %v", restarted.err)
 	}
 }

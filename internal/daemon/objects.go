@@ -58,7 +58,7 @@ const maxRereads = 100
 // with returns the result with a partial read on top.
 func (c collected) with(r reread) collected {
 	c.snapshot = c.snapshot.With(&r.part)
-	c.kinds = countKinds(&c.snapshot)
+	c.counts = c.expected(&c.snapshot)
 	c.rereads = append(slices.Clip(c.rereads), r)
 	return c
 }
