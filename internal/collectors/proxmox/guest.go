@@ -71,7 +71,7 @@ func (sc *scan) listGuests(ctx context.Context) ([]guest, error) {
 // knownStatus returns the guest's status in a row: "running" or "stopped", or "" if the
 // cluster has no status from the node ("unknown").
 func knownStatus(row model.Value) string {
-	if status := row.At("status").Str(); status == "running" || status == "stopped" {
+	if status := row.At("status").Str(); status == running || status == stopped {
 		return status
 	}
 	return ""

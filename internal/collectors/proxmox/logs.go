@@ -149,7 +149,7 @@ func taskEntry(row model.Value, effects map[string]taskEffect) (logEntry, bool) 
 		return logEntry{}, false
 	}
 	confidence := model.Exact
-	if effect.action == model.Edited && len(effect.fields) == 0 {
+	if effect.action == model.Edited && len(effect.fields) == 0 || effect.mayKeep {
 		confidence = model.Likely
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true, taskEffect: effect}

@@ -12,31 +12,66 @@ import (
 
 // withoutOverwritten removes from the entries the fields that a later entry wrote again, and those
 // whose live value is not the one that the last entry wrote. Such a value comes from an edited
-// file, whose author is not in the log, or remains from a resize that failed. The entries must be
-// sorted by guest and time.
+// file, whose author is not in the log, from a guest that powered itself off, or remains from a resize
+// that failed. The entries must be sorted by guest and time.
 func (sc *scan) withoutOverwritten(entries []logEntry) []logEntry {
-	type field struct {
-		model.Ref
-		name string
-	}
-	decided := map[field]bool{}
+	decided := map[guestField]bool{}
 	for i, e := range slices.Backward(entries) {
 		live := sc.guestValue(e.Ref)
 		if !live.IsNull() && !e.mayHaveResized(live) {
 			entries[i].Fields = nil
+		}
+		if e.leaves != "" || e.isMigration() {
+			entries[i].Fields = e.fieldsLeft(live, decided)
+			continue
 		}
 		if len(e.written) == 0 || live.IsNull() {
 			continue
 		}
 		written, _ := sc.normalizer.Guest(e.Kind, e.written)
 		entries[i].Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(name string) bool {
-			f := field{e.Ref, name}
+			f := guestField{e.Ref, name}
 			stale := decided[f] || !mayResultFrom(live.At(name), written.At(name)) && !e.lineContains(name, live.At(name))
 			decided[f] = true
 			return stale
 		})
 	}
-	return slices.DeleteFunc(entries, func(e logEntry) bool { return (len(e.written) > 0 || e.size != "") && len(e.Fields) == 0 })
+	return slices.DeleteFunc(entries, func(e logEntry) bool { return e.mayBeOverwritten() && len(e.Fields) == 0 })
+}
+
+// A guestField is a field of a guest.
+type guestField struct {
+	model.Ref
+	name string
+}
+
+// mayBeOverwritten reports whether an entry without fields has none because they were overwritten.
+func (e logEntry) mayBeOverwritten() bool {
+	return len(e.written) > 0 || e.size != "" || e.leaves != "" || e.isMigration()
+}
+
+// isMigration reports whether the entry is a task that changes the node of its guest.
+func (e logEntry) isMigration() bool {
+	return e.task && slices.Equal(e.taskEffect.fields, []string{"node"})
+}
+
+// fieldsLeft returns the fields of a task that the live guest still has as the task left them, and adds
+// them to decided. A migration runs on the node that the guest leaves, and does not name the other one.
+func (e logEntry) fieldsLeft(live model.Value, decided map[guestField]bool) []string {
+	return slices.DeleteFunc(slices.Clone(e.Fields), func(name string) bool {
+		now := live.At(name)
+		if now.IsNull() {
+			return false
+		}
+		f := guestField{e.Ref, name}
+		held := now.Text() == e.leaves
+		if e.isMigration() {
+			held = now.Text() != e.node
+		}
+		stale := decided[f] || !held
+		decided[f] = decided[f] || held || !e.mayKeep
+		return stale
+	})
 }
 
 // mayHaveResized reports whether a disk has the size of the message. Proxmox VE logs a resize before it makes it, so that the message also

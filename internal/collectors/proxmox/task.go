@@ -14,6 +14,10 @@ type taskEffect struct {
 	kind   string
 	action model.Action
 	fields []string
+	// leaves is the status of the guest after the task; "" if the task does not set it. mayKeep reports whether the task may
+	// also leave the status as it was.
+	leaves  string
+	mayKeep bool
 	// unnamedDisk reports whether the task changes a disk of the guest without naming it.
 	unnamedDisk bool
 	// replacesSettings reports whether the task may change any setting of an existing guest.
@@ -24,6 +28,9 @@ type taskEffect struct {
 	delegated bool
 }
 
+// The values of a guest's status.
+const running, stopped = "running", "stopped"
+
 // taskEffects returns the effects of the types of tasks that change compared fields. It omits
 // clones, because their task names the source, which does not change.
 func taskEffects() map[string]taskEffect {
@@ -31,14 +38,18 @@ func taskEffects() map[string]taskEffect {
 	effects := map[string]taskEffect{
 		"resize": {unnamedDisk: true}, "move_volume": {kind: normalize.LXC, unnamedDisk: true},
 		"qmigrate": {kind: normalize.QEMU, fields: node}, "vzmigrate": {kind: normalize.LXC, fields: node}, "hamigrate": {fields: node, delegated: true},
-		"hastart": {fields: status, delegated: true}, "hastop": {fields: status, delegated: true}, "hashutdown": {fields: status, delegated: true},
+		"hastart": {fields: status, leaves: running, delegated: true}, "hastop": {fields: status, leaves: stopped, delegated: true},
+		"hashutdown": {fields: status, leaves: stopped, delegated: true},
 	}
 	for prefix, kind := range map[string]string{"qm": normalize.QEMU, "vz": normalize.LXC} {
 		for name, effect := range map[string]taskEffect{
 			"create": {action: model.Created}, "restore": {action: model.Created, replacesSettings: true}, "destroy": {action: model.Deleted},
 			"config": {unnamedSettings: true}, "resize": {unnamedDisk: true}, "move": {unnamedDisk: true}, "rollback": {},
 			"template": {fields: []string{"template"}},
-			"start":    {fields: status}, "stop": {fields: status}, "shutdown": {fields: status}, "suspend": {fields: status}, "resume": {fields: status},
+			"start":    {fields: status, leaves: running}, "resume": {fields: status, leaves: running},
+			"stop": {fields: status, leaves: stopped}, "shutdown": {fields: status, leaves: stopped},
+			// A guest that is suspended to memory is still running; the task does not name the target.
+			"suspend": {fields: status, leaves: stopped, mayKeep: true},
 		} {
 			effect.kind = kind
 			effects[prefix+name] = effect
@@ -51,8 +62,8 @@ func taskEffects() map[string]taskEffect {
 // an earlier task.
 const managerDelay = 10 * time.Minute
 
-// withoutHAManager removes the tasks that the HA manager executed for a user's request. The
-// entries are sorted by guest and time.
+// withoutHAManager removes the tasks that the HA manager executed for a user's request: those with the
+// same effect. The entries are sorted by guest and time.
 func withoutHAManager(entries []logEntry) []logEntry {
 	var request logEntry
 	return slices.DeleteFunc(entries, func(e logEntry) bool {
@@ -61,7 +72,7 @@ func withoutHAManager(entries []logEntry) []logEntry {
 			return false
 		}
 		return e.task && e.Actor.Name == "root@pam" && e.Ref == request.Ref && slices.Equal(e.Fields, request.Fields) &&
-			e.Actor.At.Sub(request.Actor.At) <= managerDelay
+			e.leaves == request.leaves && e.Actor.At.Sub(request.Actor.At) <= managerDelay
 	})
 }
 
