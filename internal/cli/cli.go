@@ -21,10 +21,15 @@ type Streams struct{ Out, Err io.Writer }
 
 // Run runs one command line and returns its exit code.
 func Run(ctx context.Context, build Build, args []string, streams Streams) int {
+	out := &checkedWriter{Writer: streams.Out}
+	streams.Out = out
 	root := Root(build, streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
+	if out.err != nil && (err == nil || errors.As(err, &status)) {
+		err = out.err
+	}
 	switch {
 	case err == nil:
 		return exitInSync

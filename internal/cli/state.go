@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/store"
@@ -84,17 +82,4 @@ func openStore(cfg *config.Config, options store.Options) (*store.Store, error) 
 // errors only.
 func (c *command) quietLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(c.streams.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-}
-
-// terminalWidth returns the width of a terminal, and whether w is one.
-func terminalWidth(w io.Writer) (int, bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 20 {
-		width = 80
-	}
-	return width, true
 }

@@ -47,8 +47,8 @@ those of the resources. Ctrl-C ends it.
 			if every < 100*time.Millisecond {
 				return fmt.Errorf("--every %s: want 100ms or more", every)
 			}
-			out, ok := c.streams.Out.(*os.File)
-			if !ok || !term.IsTerminal(int(out.Fd())) {
+			out, ok := terminal(c.streams.Out)
+			if !ok {
 				return errors.New("driftd watch needs a terminal: `driftd findings list` prints the findings once")
 			}
 			return c.watchFindings(cmd, &q, resources, every, out)
