@@ -1,16 +1,12 @@
 package alertmanager
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/plain"
 	"github.com/driftd/driftd/internal/phrase"
 )
@@ -138,24 +134,17 @@ func ended(active, open map[string]alert, now time.Time) []alert {
 	return list
 }
 
-// batch is the maximum number of alerts in one request.
-const batch = 500
-
-// push sends alerts in batches, and stops after an error. It also sends an empty list, to check
-// that the Alertmanager responds.
-func (p *peer) push(ctx context.Context, alerts []alert) error {
-	parts := slices.Collect(slices.Chunk(alerts, batch))
-	if len(parts) == 0 {
-		parts = [][]alert{{}}
-	}
-	for _, part := range parts {
-		body, err := json.Marshal(part)
-		if err != nil {
-			return notify.Refused(fmt.Errorf("write alerts as JSON: %w", err))
-		}
-		if err := p.client.Send(ctx, p.to, p.header.Clone(), body); err != nil {
-			return err
-		}
-	}
-	return nil
+// reduced returns the alert without names and values from live systems.
+func (a *alert) reduced() alert {
+	short := *a
+	short.Labels = maps.Clone(a.Labels)
+	maps.DeleteFunc(short.Labels, func(name, _ string) bool { return !slices.Contains(ownLabels, name) })
+	short.Annotations = map[string]string{"summary": "Open finding, contents left out", "description": reducedNote}
+	return short
 }
+
+// ownLabels are the labels without text from live systems.
+var ownLabels = []string{"alertname", "finding", "source", "declaration", "verdict", "severity"}
+
+// reducedNote replaces the contents of a reduced alert.
+const reducedNote = "The Alertmanager refused this alert with its contents. `driftd findings show ID` shows them."

@@ -234,6 +234,54 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestFilter checks that what a filter refuses for its contents or its size does not stop other alerts.
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	for name, filter := range map[string]func(string) int{
+		"contents": func(body string) int {
+			if strings.Contains(body, "/etc/passwd") {
+				return http.StatusForbidden
+			}
+			return 0
+		},
+		"size": func(body string) int {
+			if len(body) > 100_000 {
+				return http.StatusRequestEntityTooLarge
+			}
+			return 0
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			am, c := newFake(t), newClock()
+			am.filter = filter
+			findings := make([]model.Finding, 700)
+			for i := range findings {
+				findings[i] = notifytest.Findings()[0]
+				findings[i].ID = fmt.Sprintf("%04d", i)
+			}
+			findings[123].Key.ID, findings[123].Labels = "shop/../../etc/passwd", map[string]string{"team": "../../etc/passwd"}
+			m := mirror(t, c, am.url)
+			for range 2 {
+				if err := m.Show(t.Context(), findings); err != nil {
+					t.Fatal(err)
+				}
+				if got := am.firing(c.now); len(got) != len(findings) {
+					t.Fatalf("%d alerts fire, want %d", len(got), len(findings))
+				}
+			}
+			for _, a := range am.alerts {
+				if short := strings.Contains(a.Annotations["summary"], "contents left out"); short != (name == "contents" && a.Labels["finding"] == "0123") {
+					t.Errorf("the alert %v is without contents: %t", a.Labels, short)
+				}
+			}
+			if err := m.Show(t.Context(), nil); err != nil || len(am.firing(c.now)) != 0 {
+				t.Errorf("after the end of all findings %v fire: %v", am.firing(c.now), err)
+			}
+		})
+	}
+}
+
 func TestSeveral(t *testing.T) {
 	t.Parallel()
 	well, ill, c := newFake(t), newFake(t), newClock()

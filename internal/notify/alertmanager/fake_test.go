@@ -1,8 +1,10 @@
 package alertmanager_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -31,6 +33,8 @@ type fake struct {
 	mu sync.Mutex
 	// broken answers in place of the fake when it is set.
 	broken http.HandlerFunc
+	// filter returns the status with which a filter in front of the fake refuses a body, or 0.
+	filter func(body string) int
 	alerts map[string]alert
 	sizes  []int
 	auth   string
@@ -56,7 +60,15 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.t.Errorf("%s %s with %s", r.Method, r.URL, r.Header.Get("Content-Type"))
 	}
 	f.auth = r.Header.Get("Authorization")
-	decoder := json.NewDecoder(r.Body)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		f.t.Error(err)
+	}
+	if f.filter != nil && f.filter(string(body)) != 0 {
+		w.WriteHeader(f.filter(string(body)))
+		return
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	var alerts []alert
 	if err := decoder.Decode(&alerts); err != nil || alerts == nil {
