@@ -66,7 +66,11 @@ func (c cost) and(d cost) cost {
 }
 
 func (c cost) String() string {
-	return fmt.Sprintf("%s, %s CPU, %d MB", c.wall.Round(time.Millisecond), c.cpu.Round(time.Millisecond), c.memory/megabyte)
+	text := fmt.Sprintf("%s, %s CPU", c.wall.Round(time.Millisecond), c.cpu.Round(time.Millisecond))
+	if c.memory == 0 { // ended before the first sample
+		return text
+	}
+	return fmt.Sprintf("%s, %d MB", text, c.memory/megabyte)
 }
 
 func (b *bench) measure(ctx context.Context, s scale) ([]result, error) {
