@@ -25,9 +25,8 @@ func (c *command) findings() *cobra.Command {
 		Long: `List open findings, as findings list does. With --hidden, show what each ignore
 rule hides, with its reason and end, the accepted findings with the end of each
 acceptance, and the rules that hide nothing and can be removed. With --exempt, show the fields that differ
-and are not drift because of the evidence of a controller. With --not-judged, show
-the live resources that no declaration claims and that the last scan did not
-judge, and why.
+and are not drift, with the evidence. With --not-judged, show the live resources
+that no declaration claims and that the last scan did not judge, and why.
 
 ` + filterHelp + listExitCodes,
 		Example: `  driftd findings
@@ -57,7 +56,7 @@ judge, and why.
 	q.add(c, cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "include resolved findings")
 	cmd.Flags().BoolVar(&hidden, "hidden", false, "findings that ignore rules hide, and accepted ones")
-	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence of a controller")
+	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence")
 	cmd.Flags().BoolVar(&notJudged, "not-judged", false, "live resources that the last scan did not judge")
 	c.listFlags(cmd)
 	cmd.AddCommand(c.findingsList(), c.findingsShow())

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
@@ -181,7 +182,7 @@ func (w *walk) exemptIfDelegated(schema *model.Schema, l model.Value) bool {
 	case d.Among:
 		w.recordExemption(l, d.To, "declared so for some clusters")
 	default:
-		w.recordExemption(l, d.To, "decided by another declared object")
+		w.recordExemption(l, d.To, cmp.Or(d.Why, "decided by another declared object"))
 	}
 	return true
 }

@@ -354,3 +354,31 @@ func TestControllersByAccount(t *testing.T) {
 		t.Error("no controllers are known")
 	}
 }
+
+// TestLeftByOneOfTwoClaims checks a field that one of two claims of different forms leaves as it is: the other one is compared alone.
+func TestLeftByOneOfTwoClaims(t *testing.T) {
+	t.Parallel()
+	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "title": "name"}, "")
+	inventory := newRenamedLens(map[string]string{"memory": "memory", "name": "name"}, "")
+	const why = "in ignore_changes: no apply changes it back"
+	for _, tc := range []struct {
+		reason, live, tool, inventory string
+		want                          []string
+	}{
+		{"both declare the same", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":4}`, []string{"changed memory - 16"}},
+		{"they contradict each other", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":8}`, []string{"changed memory - 16"}},
+		{"the other one agrees", `{"memory":8,"name":"b"}`, `{"memory_mb":4,"title":"a"}`, `{"memory":8}`, []string{`changed title "a" "b"`}},
+	} {
+		claims := []*model.Claim{
+			{Declaration: "tool", Address: "vm.a", Value: value(t, tc.tool), Lens: tool, RecordOnly: true, Delegated: []model.Delegation{{Path: "memory_mb", Why: why}}},
+			{Declaration: "inventory", Address: "vm/1", Value: value(t, tc.inventory), Lens: inventory, ClaimMatching: model.ClaimMatching{ByIdentity: true}},
+		}
+		j := Judge(&model.Subject{Live: &model.Resource{Value: value(t, tc.live)}, Claims: claims}, Options{})
+		if diff := cmp.Diff(tc.want, sketch(j.Outcomes)); diff != "" {
+			t.Errorf("%s: %s", tc.reason, diff)
+		}
+		if len(j.Exempt) != 1 || j.Exempt[0].Path != "memory_mb" || j.Exempt[0].Why != why {
+			t.Errorf("%s: exempt %+v", tc.reason, j.Exempt)
+		}
+	}
+}

@@ -30,9 +30,13 @@ type statement struct {
 	pending bool
 }
 
-// recordStatement records the value that the claim declares at the walk's path.
+// recordStatement records the value that the claim declares at the walk's path. A claim declares no value for what it leaves to
+// something else.
 func (w *walk) recordStatement(schema *model.Schema, d, l model.Value) {
 	if w.statements == nil || d.IsNull() {
+		return
+	}
+	if by := w.delegation(false); by != nil && !by.Among {
 		return
 	}
 	if lens := w.claim.Lens; lens != nil && lens.IsShared(w.path.String()) {

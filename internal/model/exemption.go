@@ -1,7 +1,7 @@
 package model
 
 // An Exemption is a field of a declared resource that differs from the declaration but is not
-// drift, because there is evidence that a controller set it.
+// drift, because there is evidence that a controller set it or that the declaration leaves it.
 type Exemption struct {
 	Key
 	// Declaration is the name of the declaration that claims the resource.

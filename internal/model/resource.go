@@ -180,10 +180,12 @@ type Ref struct{ Kind, ID string }
 // "slug"). Two resources of one kind with an equal identity are the same resource.
 type Identity struct{ By, Value string }
 
-// A Delegation is a field whose value is determined by another object.
+// A Delegation is a field whose value is determined by another object, or left as it is for another reason.
 type Delegation struct {
 	// Path is the path of the field, and To the other object as text, such as "HorizontalPodAutoscaler web".
 	Path, To string
+	// Why is the reason why a difference is not drift, as text. It is "" if another object determines the value.
+	Why string
 	// By identifies the other object. The delegation applies only if that object is declared. By is zero if the
 	// delegation is part of a claim.
 	By Ref

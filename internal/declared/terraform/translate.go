@@ -216,6 +216,9 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 			c.Value = typ.Declared(*o.declared, t.env.Sealer)
 		}
 	}
+	if o.planned != nil {
+		exemptIgnored(&c, o.attributes(), o.planned.Ignored)
+	}
 	return c
 }
 

@@ -144,8 +144,16 @@ func (r *reader) isExplained() bool {
 
 func (r *reader) add(i Instance) {
 	r.seen[objectKey{i.Address, i.Deposed}] = true
-	i.Alias = r.alias(i.Address)
+	i.Alias, i.Ignored = r.alias(i.Address), r.ignored(&i)
 	r.instances = append(r.instances, i)
+}
+
+// ignored returns Instance.Ignored. Without a plan of its own, an instance has no action.
+func (r *reader) ignored(i *Instance) Ignored {
+	if i.Deposed != "" || i.Action != "" && i.Action != "no-op" && i.Action != "update" {
+		return Ignored{}
+	}
+	return r.Ignored[withoutKeys(i.Address)]
 }
 
 // alias returns the provider configuration that a resource uses. A key of the plan's provider

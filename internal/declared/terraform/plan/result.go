@@ -75,6 +75,9 @@ type Instance struct {
 	Pending string
 	// Unset are the fields that no apply changes back, because the configuration does not set them.
 	Unset []model.Unenforced
+	// Ignored contains the attributes that no apply changes back because of ignore_changes. It is empty if an
+	// apply creates, replaces or destroys the object, because ignore_changes does not apply then.
+	Ignored Ignored
 	// Unchecked is the reason why the instance cannot be compared, or "".
 	Unchecked string
 	// Causes maps arguments to descriptions of implicit dependencies whose values have changed since the
