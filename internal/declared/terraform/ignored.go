@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -15,7 +15,7 @@ const leftByTerraform = "in ignore_changes: no apply changes it back"
 
 // exemptIgnored exempts the attributes in ignore_changes from the comparison of a claim with the live resource of a governed
 // source. attributes are those of the instance, from which the claim was mapped.
-func exemptIgnored(c *model.Claim, attributes model.Value, ignored plan.Ignored) {
+func exemptIgnored(c *model.Claim, attributes model.Value, ignored syntax.Ignored) {
 	paths := ignored.Paths
 	if ignored.All {
 		paths = allAttributes(c.Lens)

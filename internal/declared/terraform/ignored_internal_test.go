@@ -10,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
@@ -57,21 +58,21 @@ types:
 	for name, tc := range map[string]struct {
 		reason, recorded string
 		unchecked        string
-		ignored          plan.Ignored
+		ignored          syntax.Ignored
 		want, exempt     []string
 	}{
-		"none":       {"nothing is ignored", recorded, "", plan.Ignored{}, all, nil},
-		"all":        {"attributes in the state, and others", recorded, "", plan.Ignored{All: true}, nil, all},
-		"attributes": {"a place is an attribute", recorded, "", plan.Ignored{Paths: [][]string{{"notes"}, {"node"}, {"tags"}}}, blocks, []string{"node", "notes", "tags"}},
+		"none":       {"nothing is ignored", recorded, "", syntax.Ignored{}, all, nil},
+		"all":        {"attributes in the state, and others", recorded, "", syntax.Ignored{All: true}, nil, all},
+		"attributes": {"a place is an attribute", recorded, "", syntax.Ignored{Paths: [][]string{{"notes"}, {"node"}, {"tags"}}}, blocks, []string{"node", "notes", "tags"}},
 		"nested": {"fields of blocks and maps, also of those that only the live resource has", recorded, "",
-			plan.Ignored{Paths: [][]string{{"cpu", "0", "cores"}, {"labels", "x"}, {"labels", "z"}, {"nic", "1", "bridge"}}},
+			syntax.Ignored{Paths: [][]string{{"cpu", "0", "cores"}, {"labels", "x"}, {"labels", "z"}, {"nic", "1", "bridge"}}},
 			[]string{"cpu[0].kind", "labels.y", "nic[0].bridge", "nic[1].tag", "node", "notes", "tags"},
 			[]string{"cpu[0].cores", "labels.x", "labels.z", "nic[1].bridge"}},
-		"unchecked": {"the record alone is compared", recorded, "denied", plan.Ignored{Paths: [][]string{{"notes"}, {"nic"}}},
+		"unchecked": {"the record alone is compared", recorded, "denied", syntax.Ignored{Paths: [][]string{{"notes"}, {"nic"}}},
 			[]string{"cpu[0].cores", "cpu[0].kind", "labels.x", "labels.y", "labels.z", "node", "tags"},
 			[]string{"nic[0].bridge", "nic[1].bridge", "nic[1].tag", "notes"}},
-		"whole": {"an element of a list that is compared as a whole", recorded, "", plan.Ignored{Paths: [][]string{{"tags", "7"}, {"gone", "x"}}}, all, nil},
-		"bare": {"positions differ if the claim leaves out an element", bare, "", plan.Ignored{Paths: [][]string{{"nic", "1", "bridge"}, {"labels", "x"}}},
+		"whole": {"an element of a list that is compared as a whole", recorded, "", syntax.Ignored{Paths: [][]string{{"tags", "7"}, {"gone", "x"}}}, all, nil},
+		"bare": {"positions differ if the claim leaves out an element", bare, "", syntax.Ignored{Paths: [][]string{{"nic", "1", "bridge"}, {"labels", "x"}}},
 			[]string{"cpu[0].cores", "cpu[0].kind", "labels", "nic[0].bridge", "nic[1].bridge", "nic[1].tag", "node", "notes", "tags"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -173,7 +173,7 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
 		declared: i.Whole.Declared, recorded: i.Whole.Recorded, pending: i.Pending, replaces: i.Replaces,
-		replaced: p.replaces(i), destroyed: i.Action == "delete", imported: i.Imports, planned: i}
+		replaced: p.replaces(i), destroyed: i.Action == "delete", imported: i.Imports, ignored: i.Ignored, planned: i}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
 	}

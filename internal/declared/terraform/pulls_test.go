@@ -147,3 +147,33 @@ func largeCLI(t *testing.T) string {
 	_, program := rootWithCLI(t, aState)
 	return program
 }
+
+// TestIgnoredInRoot checks that attributes in ignore_changes are not compared if the root is known, and are if it is not.
+func TestIgnoredInRoot(t *testing.T) {
+	t.Parallel()
+	root, program := rootWithCLI(t, aState)
+	block := "resource \"proxmox_virtual_environment_pool\" \"blue\" {\n  lifecycle {\n    ignore_changes = [comment]\n  }\n}\n"
+	if err := os.WriteFile(filepath.Join(root, "pool.tf"), []byte(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live := model.MapOf(model.Field{Name: "poolid", Value: model.StringOf("blue")}, model.Field{Name: "comment", Value: model.StringOf("by hand")})
+	for name, tc := range map[string]struct {
+		change func(*terraform.Config)
+		want   map[string][]string
+	}{
+		"root": {func(c *terraform.Config) { c.Dir, c.Run.Binary = root, program }, map[string][]string{}},
+		"location": {func(c *terraform.Config) { c.State = []string{write(t, "terraform.tfstate", aState)} },
+			map[string][]string{"proxmox_virtual_environment_pool.blue": {"comment"}}},
+	} {
+		d, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) {
+			c.Engine = terraform.State
+			tc.change(c)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tc.want, differing(d, "proxmox/pool", live)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/declared/terraform/state"
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -84,6 +85,8 @@ func (p *pulls) pull(ctx context.Context, options plan.Options) (model.Declarati
 	if err != nil {
 		return model.Declaration{}, err
 	}
+	blocks := p.blocksOfRoot(&options)
+	r.ignored = blocks.Ignored
 	pulled, err := plan.Pull(ctx, options)
 	if err != nil {
 		return model.Declaration{}, err
@@ -94,7 +97,7 @@ func (p *pulls) pull(ctx context.Context, options plan.Options) (model.Declarati
 		return model.Declaration{}, fmt.Errorf("state of %s: %w", address, err)
 	}
 	d, err := r.declaration(ctx)
-	addPositions(d.Claims, p.blocksOfRoot(&options), &options)
+	addPositions(d.Claims, blocks, &options)
 	return d, err
 }
 
@@ -105,6 +108,8 @@ type reading struct {
 	options state.Options
 	// several is set if there is more than one state. An address alone is then ambiguous.
 	several bool
+	// ignored returns the ignore_changes of the resource at an address; nil if only a state is read, which does not have it.
+	ignored func(address string) syntax.Ignored
 	// unmanaged is Config.Unmanaged.
 	unmanaged []string
 	states    []model.StateRead
@@ -172,6 +177,9 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 	}
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider.String(),
 		configuration: configured(i.Provider.Type, i.Provider.Alias), recorded: &i.Attributes, recordOnly: true}
+	if r.ignored != nil {
+		o.ignored = r.ignored(i.Address)
+	}
 	if r.several {
 		o.id = from + "#" + o.id
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -32,6 +33,8 @@ type object struct {
 	replaced bool
 	// destroyed and imported are those of model.ClaimApply.
 	destroyed, imported bool
+	// ignored are the attributes that no apply changes back because of ignore_changes.
+	ignored syntax.Ignored
 	// planned is the instance of a plan; nil if only a state was read.
 	planned *plan.Instance
 }
@@ -216,9 +219,7 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 			c.Value = typ.Declared(*o.declared, t.env.Sealer)
 		}
 	}
-	if o.planned != nil {
-		exemptIgnored(&c, o.attributes(), o.planned.Ignored)
-	}
+	exemptIgnored(&c, o.attributes(), o.ignored)
 	return c
 }
 

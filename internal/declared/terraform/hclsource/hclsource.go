@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // Options are options for reading a root.
@@ -70,6 +72,16 @@ func (r *Root) Position(address string) (at Position, ok bool) {
 		return Position{}, false
 	}
 	return steps[len(steps)-1].at, true
+}
+
+// Ignored returns the ignore_changes of the resource at an address. It returns none if the resource is in a module whose
+// files are not read.
+func (r *Root) Ignored(address string) syntax.Ignored {
+	steps := r.steps(address)
+	if len(steps) == 0 {
+		return syntax.Ignored{}
+	}
+	return steps[len(steps)-1].ignored
 }
 
 // A step is a part that leads to a resource, with the module that has it.

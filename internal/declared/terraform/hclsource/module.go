@@ -38,6 +38,9 @@ type part struct {
 	uses []use
 	// overrides are the files that override arguments of the block.
 	overrides []string
+	// ignored is the ignore_changes of a resource, and ignores whether the block has one.
+	ignored syntax.Ignored
+	ignores bool
 }
 
 // A use is a reference: of is "var" or "local".
@@ -145,6 +148,7 @@ func (m *module) read(file string, body hcl.Body) {
 		p := part{at: Position{file, lineOf(block)}, uses: uses(block.Body)}
 		switch block.Type {
 		case "resource":
+			p.ignored, p.ignores = syntax.IgnoredBy(block.Body)
 			m.addBlock(block.Labels[0]+"."+block.Labels[1], p)
 		case "check":
 			m.blocks["check."+block.Labels[0]] = p
@@ -170,6 +174,9 @@ func (m *module) addBlock(name string, p part) {
 		}
 		if syntax.IsOverride(p.at.File) {
 			before.uses, before.overrides = append(before.uses, p.uses...), append(slices.Concat(before.overrides, p.overrides), p.at.File)
+			if p.ignores {
+				before.ignored, before.ignores = p.ignored, true
+			}
 			p = before
 		}
 	}

@@ -94,7 +94,7 @@ func (r *reader) addImpure(i *Instance, after model.Value, unknown any, m *marks
 	}
 	attributes, _ := unknown.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(impure)) {
-		if !hasUnknown(attributes[name]) || r.Ignored[resource].covers([]string{name}) {
+		if !hasUnknown(attributes[name]) || r.Ignored[resource].Covers([]string{name}) {
 			continue
 		}
 		if impure[name] == "" {

@@ -7,6 +7,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -46,12 +47,7 @@ type Input struct {
 }
 
 // Ignored contains the attributes that the lifecycle block of a resource excludes from plans.
-type Ignored struct {
-	// All reports whether all attributes are ignored.
-	All bool
-	// Paths are the paths of attributes: "tags", or "disk", "0", "size".
-	Paths [][]string
-}
+type Ignored = syntax.Ignored
 
 // Blocks describes the blocks of a resource, which the configuration in a plan does not contain.
 type Blocks struct {
@@ -60,12 +56,6 @@ type Blocks struct {
 	Names []string
 	// Dynamic are the paths of the dynamic blocks, without positions.
 	Dynamic [][]string
-}
-
-func (i Ignored) covers(path []string) bool {
-	return i.All || slices.ContainsFunc(i.Paths, func(p []string) bool {
-		return len(p) <= len(path) && slices.Equal(p, path[:len(p)])
-	})
 }
 
 // Read converts a plan to instances, sorted by address. It is pure and deterministic. It uses sealer to
@@ -275,7 +265,7 @@ func (r *reader) settle(i *Instance, n sides, unknown any) sides {
 // settling returns the configuration-dependent settings for an instance.
 func (r *reader) settling(i *Instance) *settling {
 	resource := withoutKeys(i.Address)
-	s := &settling{ignores: r.Ignored[resource].covers, writes: func([]string) bool { return true }}
+	s := &settling{ignores: r.Ignored[resource].Covers, writes: func([]string) bool { return true }}
 	s.without = func(name string, shape *shape, n sides) sides { return r.withoutChildren(i, name, shape, n) }
 	if c := r.config[resource]; c != nil {
 		blocks, known := r.Blocks[resource]

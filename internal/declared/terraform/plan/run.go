@@ -462,7 +462,7 @@ func (r *runner) configuration(in *Input) error {
 			return fmt.Errorf("%s: %w", cmp.Or(strings.TrimSuffix(prefix, "."), "root"), m.Unread)
 		}
 		for name, i := range m.Ignored {
-			in.Ignored[prefix+name] = Ignored{All: i.All, Paths: i.Paths}
+			in.Ignored[prefix+name] = i
 		}
 		for name, b := range m.Blocks {
 			in.Blocks[prefix+name] = Blocks{Names: b.Names, Dynamic: b.Dynamic}

@@ -35,7 +35,7 @@ type Module struct {
 	// Required are the version constraints for the CLI.
 	Required []string
 	// Ignored maps resources ("lab_server.web") to their ignore_changes.
-	Ignored map[string]Ignored
+	Ignored map[string]syntax.Ignored
 	// Blocks maps resources ("lab_server.web") to their blocks.
 	Blocks map[string]Blocks
 	// Arguments are the arguments that call an impure function, or that refer to values which may depend on
@@ -55,12 +55,6 @@ type Module struct {
 	Outside []string
 }
 
-// Ignored is the ignore_changes of a resource.
-type Ignored struct {
-	All   bool
-	Paths [][]string
-}
-
 // Blocks describes the blocks of a resource.
 type Blocks struct {
 	// Names are the types of the top-level blocks.
@@ -72,7 +66,7 @@ type Blocks struct {
 
 // Scan reads the configuration files of a folder. It reports errors in Module.Unread.
 func Scan(dir string) Module {
-	m := Module{Dir: dir, Ignored: map[string]Ignored{}, Blocks: map[string]Blocks{}}
+	m := Module{Dir: dir, Ignored: map[string]syntax.Ignored{}, Blocks: map[string]Blocks{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return m
@@ -206,55 +200,9 @@ func (m *Module) readResource(name string, body hcl.Body) {
 	blocks := m.Blocks[name] // an override file adds to it
 	blocks.read(body)
 	m.Blocks[name] = blocks
-	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "lifecycle"}}})
-	for _, block := range content.Blocks {
-		lifecycle, _, _ := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "ignore_changes"}}})
-		if a := lifecycle.Attributes["ignore_changes"]; a != nil {
-			m.Ignored[name] = ignoredOf(a.Expr)
-		}
+	if ignored, ok := syntax.IgnoredBy(body); ok {
+		m.Ignored[name] = ignored
 	}
-}
-
-// ignoredOf reads "all", or a list of attributes.
-func ignoredOf(e hcl.Expression) Ignored {
-	if hcl.ExprAsKeyword(e) == "all" {
-		return Ignored{All: true}
-	}
-	var ignored Ignored
-	list, _ := hcl.ExprList(e)
-	for _, item := range list {
-		// The old form ["*"], and the quoted names in JSON.
-		if v, diags := item.Value(nil); !diags.HasErrors() && isText(v) && v.AsString() == "*" {
-			return Ignored{All: true}
-		}
-		traversal, diags := hcl.RelTraversalForExpr(item)
-		if diags.HasErrors() {
-			traversal, _ = hcl.AbsTraversalForExpr(item)
-		}
-		if path := steps(traversal); len(path) > 0 {
-			ignored.Paths = append(ignored.Paths, path)
-		}
-	}
-	return ignored
-}
-
-func steps(traversal hcl.Traversal) []string {
-	path := make([]string, 0, len(traversal))
-	for _, step := range traversal {
-		switch t := step.(type) {
-		case hcl.TraverseRoot:
-			path = append(path, t.Name)
-		case hcl.TraverseAttr:
-			path = append(path, t.Name)
-		case hcl.TraverseIndex:
-			if t.Key.Type() == cty.String {
-				path = append(path, t.Key.AsString())
-			} else {
-				path = append(path, t.Key.AsBigFloat().Text('f', -1))
-			}
-		}
-	}
-	return path
 }
 
 // noteOutside records the strings that may be paths out of the folder: module sources, and files.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // lay writes files below dir. A text that begins with "-> " is a link.
@@ -91,7 +93,7 @@ resource "lab_server" "plain" {}
 		"extra.tofu": `module "t" { source = "./../tofu?ref=1" }`,
 	})
 	want := Module{Dir: dir, Backend: "s3", BackendSets: map[string]string{"key": "prod", "bucket": ""}, Required: []string{">= 1.5", "< 2"},
-		Ignored: map[string]Ignored{
+		Ignored: map[string]syntax.Ignored{
 			"lab_server.web":  {Paths: [][]string{{"tags"}, {"labels", "x.y"}, {"disk", "0", "size"}}},
 			"lab_server.all":  {All: true},
 			"lab_server.old":  {All: true},
