@@ -48,7 +48,7 @@ func parseUpdate(line string) (u update, ok bool) {
 	if disk, found := strings.CutPrefix(strings.TrimSpace(settings), "resize --disk "); found {
 		disk, size, _ := strings.Cut(disk, " --size ")
 		if isKey(disk) {
-			u.fields = []string{disk}
+			u.fields = []string{disk + ".size"}
 			if !strings.HasPrefix(size, "+") {
 				u.size = size
 			}

@@ -68,7 +68,7 @@ func TestUpdateLines(t *testing.T) {
 		{"one setting", "update VM 512: -cores 4", "512", []string{"cores"}, "update VM 512: -cores 4"},
 		{"several, and deleted ones", "update VM 512: -balloon 0 -delete net1,net2 -memory 768", "512",
 			[]string{"balloon", "memory", "net1", "net2"}, "update VM 512: -balloon 0 -delete net1,net2 -memory 768"},
-		{"a disk grows", "update VM 512: resize --disk virtio1 --size +4G", "512", []string{"virtio1"}, "update VM 512: resize --disk virtio1 --size +4G"},
+		{"a disk grows", "update VM 512: resize --disk virtio1 --size +4G", "512", []string{"virtio1.size"}, "update VM 512: resize --disk virtio1 --size +4G"},
 		{"a value with blanks", "update VM 512: -description see ticket 12, then -ask", "512", []string{"description"},
 			"update VM 512: -description see ticket 12, then -ask"},
 		{"a value that contains a setting", "update VM 512: -description was -cores 2 before -name x", "512", []string{"description", "name"},
@@ -203,7 +203,7 @@ func TestAuditEvents(t *testing.T) {
 		{"pool_member", "shop/test/vm/490", model.Deleted, "", "dana@pve", "task log", model.Likely},
 		{"pool_member", "shop/vm/490", model.Deleted, "", "dana@pve", "task log", model.Likely},
 		{"qemu", "401", model.Edited, "cores", "dana@pve!shell", "cluster log", model.Exact},
-		{"qemu", "401", model.Edited, "scsi0", "dana@pve", "cluster log", model.Exact},
+		{"qemu", "401", model.Edited, "scsi0.size", "dana@pve", "cluster log", model.Exact},
 		{"qemu", "402", model.Edited, "net0", "root@pam", "cluster log", model.Exact},
 		{"qemu", "402", model.Edited, "cipassword", "dana@pve", "cluster log", model.Exact},
 		{"qemu", "403", model.Edited, "status", "dana@pve", "task log", model.Exact},
@@ -353,7 +353,9 @@ func TestWriterOfLiveValue(t *testing.T) {
 		{"a text that contains another setting", `{"description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here -name x"}}, "description", "a@pve"},
 		{"a text that contains the setting", `{"memory": "8192", "description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here"}}, "memory", ""},
 		{"line ends and accents in a text", `{"description": "f\u00fcr\nalle"}`, []line{{"a@pve", `-description f\u00fcr#010alle`}}, "description", "a@pve"},
-		{"a disk grew; the size is not compared", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0", "a@pve"},
+		{"a disk grew; the size is not compared", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0.size", "a@pve"},
+		{"a disk grew to a size", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size 9G"}}, "scsi0.size", "a@pve"},
+		{"a disk did not grow to a size", `{"scsi0": "fast:vm-5-disk-0,size=8G"}`, []line{{"a@pve", "resize --disk scsi0 --size 9G"}}, "scsi0.size", ""},
 	} {
 		sc := &scan{normalizer: normalize.New(model.NewSealer([]byte("k")))}
 		var rows []model.Value

@@ -78,7 +78,11 @@ func (e logEntry) fieldsLeft(live model.Value, decided map[guestField]bool) []st
 // stands for one that failed.
 func (e logEntry) mayHaveResized(live model.Value) bool {
 	size, ok := normalize.Size(e.size)
-	return !ok || len(e.Fields) != 1 || live.At(e.Fields[0], "size").Equal(model.IntOf(size))
+	if !ok || len(e.Fields) != 1 {
+		return true
+	}
+	disk, part, _ := strings.Cut(e.Fields[0], ".")
+	return live.At(disk, part).Equal(model.IntOf(size))
 }
 
 // guestValue returns the configuration of a guest, or null if it was not read.
