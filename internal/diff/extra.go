@@ -239,6 +239,8 @@ func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	case schema != nil && schema.Stray && w.isSystems(l):
 	case schema != nil && schema.Stray && w.isInherited(schema, l):
 		w.exempt(l, nil, "the template has it, too")
+	case schema != nil && schema.Stray && w.inheritedUnread != "" && !w.isEdited():
+		w.addUnchecked(w.inheritedUnread, model.Value{}, model.Value{}, l)
 	case schema != nil && (w.closed() || schema.Stray):
 		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.loggedActor())
 	case w.live.OwnersRemoved:
@@ -269,22 +271,6 @@ func (w *walk) isSystems(l model.Value) bool {
 	}
 	return schema != nil && (schema.Volatile || schema.Derived || schema.Default != nil && absentEquals(schema, l))
 }
-
-// isInherited reports whether a clone has a value that no claim can declare from its template, and no entry of a log is
-// about it. A clone has volumes of its own.
-func (w *walk) isInherited(schema *model.Schema, l model.Value) bool {
-	at := w.path.live()
-	v, found := lookUp(w.inherited, at)
-	if name := at[len(at)-1].name; found && len(at) > 1 && slices.Contains(volumeParts(), name) {
-		v = l
-	}
-	live := w.livePath()
-	edited := func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, live) }
-	return found && Equal(schema, v, l) && lastEvent(w.subject.AuditEvents, edited) == nil
-}
-
-// volumeParts returns the parts of a disk that name its volume.
-func volumeParts() []string { return []string{"file", "storage", "volume", "format", "size", "owner"} }
 
 // extraElement compares an element of a keyed list that the claim does not declare. It reports one
 // change with the worst verdict in the element, unless the element itself is exempt and only fields

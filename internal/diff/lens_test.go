@@ -158,58 +158,6 @@ func TestLensComparesInTheFormOfTheClaim(t *testing.T) {
 	}
 }
 
-func TestTemplateThatIsGone(t *testing.T) {
-	t.Parallel()
-	claim := &model.Claim{Value: value(t, `{"disk":[],"node":"one"}`), Lens: newGuestLens(), RecordOnly: true, Complete: true,
-		Template: model.Ref{Kind: "guest", ID: "9"}}
-	s := model.Subject{Live: &model.Resource{Value: value(t, `{"disk":[{"slot":"scsi0","size":2}],"node":"two"}`)}, Claims: []*model.Claim{claim}}
-	if diff := gocmp.Diff([]string{`moved node "one" "two"`}, sketch(Compare(&s, Options{}))); diff != "" {
-		t.Errorf("what the template may have had is not judged, the rest is: %s", diff)
-	}
-}
-
-// TestInherited verifies that a value which no claim can declare is no drift while the template has it, too, and no log
-// has an edit of it.
-func TestInherited(t *testing.T) {
-	t.Parallel()
-	stray := &model.Schema{Extra: model.Extra{Stray: true}}
-	stray.Each = stray
-	lens := newGuestLens()
-	lens.schema.Fields["tpm"] = stray
-	const template = `{"args":"-x","tpm":{"file":"s:vm-9-disk-1","version":"v2.0"}}`
-	edit := func(field string) []model.AuditEvent {
-		return []model.AuditEvent{{Action: model.Edited, Fields: []string{field}, Actor: model.Actor{Name: "alice", Confidence: model.Exact}}}
-	}
-	for reason, c := range map[string]struct {
-		live, template string
-		events         []model.AuditEvent
-		want           []string
-	}{
-		"no template":     {`{"args":"-x"}`, ``, nil, []string{`undeclared args - "-x"`}},
-		"inherited":       {`{"args":"-x"}`, template, nil, nil},
-		"another value":   {`{"args":"-y"}`, template, nil, []string{`undeclared args - "-y"`}},
-		"edited":          {`{"args":"-x"}`, template, edit("args"), []string{`undeclared args - "-x"`}},
-		"another edited":  {`{"args":"-x"}`, template, edit("cores"), nil},
-		"its own volume":  {`{"tpm":{"file":"s:vm-1-disk-0","version":"v2.0"}}`, template, nil, nil},
-		"another version": {`{"tpm":{"file":"s:vm-1-disk-0","version":"v1.2"}}`, template, nil, []string{`undeclared tpm.version - "v1.2"`}},
-		"a new volume":    {`{"tpm":{"file":"s:vm-1-disk-0"}}`, `{}`, nil, []string{`undeclared tpm.file - "s:vm-1-disk-0"`}},
-	} {
-		for _, named := range []bool{false, true} {
-			claim := &model.Claim{Value: value(t, `{}`), Lens: lens, RecordOnly: true, Complete: true}
-			s := model.Subject{Live: &model.Resource{Value: value(t, c.live)}, Claims: []*model.Claim{claim}, AuditEvents: c.events}
-			if c.template != "" {
-				made := &model.Resource{Value: value(t, c.template)}
-				if s.Template = made; named {
-					s.Template, s.NamedTemplate = nil, made
-				}
-			}
-			if diff := gocmp.Diff(c.want, sketch(Compare(&s, Options{}))); diff != "" {
-				t.Errorf("%s, by name %t: %s", reason, named, diff)
-			}
-		}
-	}
-}
-
 func TestRemovedElementIsTracedByItsName(t *testing.T) {
 	t.Parallel()
 	lens := newGuestLens()

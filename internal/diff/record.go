@@ -53,7 +53,7 @@ func canonicalRecord(recorded, written, canonical model.Value) model.Value {
 
 // reportDifference reports a declared value that differs from the live one.
 func (w *walk) reportDifference(schema *model.Schema, d, r, l model.Value) {
-	if w.fromTemplate(schema, d, l) || w.exemptIfDelegated(schema, l) {
+	if w.fromTemplate(schema, d, r, l) || w.exemptIfDelegated(schema, l) {
 		return
 	}
 	d = w.declaredFor(schema, d, r)
@@ -156,20 +156,6 @@ func changedOrMoved(schema *model.Schema) model.Verdict {
 		return model.Moved
 	}
 	return model.Changed
-}
-
-// fromTemplate reports whether a value that the claim leaves to the default is generated
-// by the system or comes from the resource's template. If the template does not exist any
-// more, any value may come from it.
-func (w *walk) fromTemplate(schema *model.Schema, d, l model.Value) bool {
-	if w.template.IsNull() && w.claim.Template == (model.Ref{}) || !absentEquals(schema, d) {
-		return false
-	}
-	if w.template.IsNull() || schema != nil && schema.Generated {
-		return true
-	}
-	v, _ := lookUp(w.template, w.path.live())
-	return Equal(schema, v, l)
 }
 
 // bySystem reports whether the system itself set a live value that was never applied.

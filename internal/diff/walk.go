@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,8 +20,10 @@ type walk struct {
 	// view is the live value in the form of the claim. template is the value of the
 	// resource's template in that form, or null.
 	view, template model.Value
-	// inherited is the value of the template in that form, also if only its name is known, or null.
-	inherited model.Value
+	// inherited is the value of the template in that form, also if only its name is known, or null. inheritedUnread is
+	// the reason why that template could not be read; "" otherwise.
+	inherited       model.Value
+	inheritedUnread string
 	// others are the values of the other claims on the resource that have the same Lens.
 	others []model.Value
 	path   path
@@ -63,6 +66,7 @@ func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *wal
 	if s.NamedTemplate != nil && c.Lens != nil {
 		w.inherited = c.Lens.View(s.NamedTemplate.Value)
 	}
+	w.inheritedUnread = cmp.Or(s.NamedTemplateUnread, s.TemplateUnread)
 	w.writers = &writers{live: s.Live, schema: w.schema, declared: c.Value, controller: o.Controller}
 	return w
 }
@@ -116,9 +120,13 @@ func (w *walk) unread(schema *model.Schema, d, r model.Value) bool {
 		return false
 	}
 	if !absentEquals(schema, d) || !absentEquals(schema, r) {
-		w.differences = append(w.differences, difference{model.Unchecked, w.change(d, r, model.Value{}, model.UnknownActor("not checked")), reason})
+		w.addUnchecked(reason, d, r, model.Value{})
 	}
 	return true
+}
+
+func (w *walk) addUnchecked(reason string, d, r, l model.Value) {
+	w.differences = append(w.differences, difference{model.Unchecked, w.change(d, r, l, model.UnknownActor("not checked")), reason})
 }
 
 // structured reports whether two values are compared field by field: two maps, or a map

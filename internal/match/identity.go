@@ -294,11 +294,13 @@ func (f *finder) labels(refs []model.Ref) string {
 	return enumerate(texts)
 }
 
-func label(r *model.Resource) string {
-	if r.Name == "" || r.Name == r.ID {
-		return r.ID
+func label(r *model.Resource) string { return labelOf(r.ID, r.Name) }
+
+func labelOf(id, name string) string {
+	if name == "" || name == id {
+		return id
 	}
-	return r.ID + " (" + r.Name + ")"
+	return id + " (" + name + ")"
 }
 
 func enumerate(texts []string) string {

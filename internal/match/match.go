@@ -96,7 +96,7 @@ func (m matcher) match(snapshot *model.Snapshot) []model.Subject {
 	}
 	subjects = append(subjects, m.unreadable(snapshot, claims, inPart, governance)...)
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
-	addTemplates(subjects)
+	addTemplates(snapshot, subjects)
 	addAutomatic(subjects)
 	return subjects
 }
@@ -280,59 +280,6 @@ func eventsOf(snapshot *model.Snapshot, ref model.Ref, action model.Action) []mo
 // subjectAt returns the position of the subject with a key among sorted ones.
 func subjectAt(subjects []model.Subject, key model.Key) (at int, found bool) {
 	return sort.Find(len(subjects), func(i int) int { return key.Compare(subjects[i].Key) })
-}
-
-// addTemplates sets Template of each subject whose claims refer to a live template. The subjects
-// must be of one source and sorted by key.
-func addTemplates(subjects []model.Subject) {
-	named := resourcesByName(subjects)
-	for i := range subjects {
-		s := &subjects[i]
-		for _, c := range s.Claims {
-			if c.TemplateName != "" {
-				s.NamedTemplate = named[nameOf{c.Kind, c.TemplateName}]
-			}
-			if c.Template == (model.Ref{}) {
-				continue
-			}
-			key := model.Key{Source: s.Source, Kind: c.Template.Kind, ID: c.Template.ID}
-			at, found := subjectAt(subjects, key)
-			if found && subjects[at].Live != nil {
-				s.Template = subjects[at].Live
-			}
-		}
-	}
-}
-
-// A nameOf is a name of resources of a kind.
-type nameOf struct{ kind, name string }
-
-// resourcesByName returns the live resources to which claims refer as templates by name. A name that several resources have
-// is that of none.
-func resourcesByName(subjects []model.Subject) map[nameOf]*model.Resource {
-	named := map[nameOf]*model.Resource{}
-	for i := range subjects {
-		for _, c := range subjects[i].Claims {
-			if c.TemplateName != "" {
-				named[nameOf{c.Kind, c.TemplateName}] = nil
-			}
-		}
-	}
-	seen := map[nameOf]bool{}
-	for i := range subjects {
-		live := subjects[i].Live
-		if live == nil || len(named) == 0 {
-			continue
-		}
-		by := nameOf{live.Kind, live.Name}
-		if _, wanted := named[by]; wanted {
-			if named[by] = live; seen[by] {
-				named[by] = nil
-			}
-			seen[by] = true
-		}
-	}
-	return named
 }
 
 // claimed are the claims on resources of a source by resource.

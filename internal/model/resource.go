@@ -355,6 +355,9 @@ type Subject struct {
 	// Template is the live resource to which the claims refer as their template, and NamedTemplate the one to
 	// which they refer by name; nil if they refer to none or it was not read.
 	Template, NamedTemplate *Resource
+	// TemplateUnread and NamedTemplateUnread are the reasons why these templates could not be read, although they may
+	// exist; "" if they were read, do not exist, or no claim refers to them.
+	TemplateUnread, NamedTemplateUnread string
 	// Delegated lists the fields that declared objects determine or add.
 	Delegated []Delegation
 	// Admission lists the declared objects that may change the resource when it is written.
