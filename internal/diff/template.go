@@ -11,10 +11,12 @@ import (
 // the field is reported as unchecked.
 func (w *walk) fromTemplate(schema *model.Schema, d, r, l model.Value) bool {
 	unread := w.subject.TemplateUnread
-	if w.template.IsNull() && unread == "" && w.claim.Template == (model.Ref{}) || !absentEquals(schema, d) {
+	if w.template.IsNull() && unread == "" && w.claim.Template == (model.Ref{}) {
 		return false
 	}
 	switch {
+	case !absentEquals(schema, d), schema != nil && schema.Own:
+		return false
 	case schema != nil && schema.Generated:
 		return true
 	case w.isEdited() && !Equal(schema, r, l): // A recorded value was applied.

@@ -21,7 +21,7 @@ func TestFromTemplate(t *testing.T) {
 		reason             string
 		template           string
 		named              bool
-		generated          bool
+		generated, own     bool
 		declared, recorded string
 		live               string
 		unread, edited     string
@@ -47,6 +47,9 @@ func TestFromTemplate(t *testing.T) {
 		{reason: "edited, and the template was not read", named: true, live: `8`, unread: "node down", edited: "memory"},
 		{reason: "edited, recorded since, and the template was not read", named: true, recorded: `8`, live: `8`, unread: "node down", edited: "memory", want: true},
 		{reason: "the system makes a new one, and the disk was edited", template: `{"memory":4}`, named: true, generated: true, live: `8`, edited: "memory", want: true},
+		{reason: "as the template has it, and a clone does not get it", template: `{"memory":4}`, named: true, own: true, live: `4`},
+		{reason: "the template is gone, and a clone does not get it", named: true, own: true, live: `4`},
+		{reason: "the template was not read, and a clone does not get it", named: true, own: true, live: `4`, unread: "node down"},
 	} {
 		lens := newRenamedLens(map[string]string{"ram": "memory"}, "")
 		s := &model.Subject{Live: &model.Resource{Value: value(t, `{"memory":8}`)}, Claims: []*model.Claim{{Lens: lens}}, TemplateUnread: tc.unread}
@@ -60,7 +63,7 @@ func TestFromTemplate(t *testing.T) {
 			s.AuditEvents = editOf(tc.edited)
 		}
 		w := walkAt(s, "ram")
-		got := w.fromTemplate(&model.Schema{Extra: model.Extra{Generated: tc.generated}}, value(t, tc.declared), value(t, tc.recorded), value(t, tc.live))
+		got := w.fromTemplate(&model.Schema{Extra: model.Extra{Generated: tc.generated, Own: tc.own}}, value(t, tc.declared), value(t, tc.recorded), value(t, tc.live))
 		if got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}

@@ -33,7 +33,9 @@ type attribute struct {
 	optional         bool
 	// generated reports whether the system generates a value if none is given.
 	generated bool
-	masked    bool
+	// own reports whether a clone never has the value of its template.
+	own    bool
+	masked bool
 	// sealed reports whether the live side holds digests, so that the declared value is sealed
 	// too; sealedURL reports it for URLs with a password.
 	sealed, sealedURL bool
@@ -220,7 +222,7 @@ func (a *attribute) translated(v model.Value) model.Value {
 
 // newSchema returns the schema for comparing the attribute.
 func (a *attribute) newSchema() *model.Schema {
-	s := &model.Schema{Masked: a.masked, Location: a.location, Extra: model.Extra{Optional: a.optional, Generated: a.generated}}
+	s := &model.Schema{Masked: a.masked, Location: a.location, Extra: model.Extra{Optional: a.optional, Generated: a.generated, Own: a.own}}
 	switch a.block {
 	case oneBlock:
 		s.List, s.Each = model.Sequence, &model.Schema{Fields: schemas(a.attributes)}

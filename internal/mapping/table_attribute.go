@@ -61,7 +61,7 @@ func (r *reader) attributeKeys(w *attributeNode) keys {
 		"live": r.text(&w.live), "default": r.value(&a.fallback),
 		"absent":   func(n *yaml.Node) { w.absentSet = true; r.value(&a.absent)(n) },
 		"optional": r.flag(&a.optional), "masked": r.flag(&a.masked), "sealed": r.sealed(a),
-		"generated": r.flag(&a.generated), "location": r.flag(&a.location),
+		"generated": r.flag(&a.generated), "own": r.flag(&a.own), "location": r.flag(&a.location),
 		"computed": r.flag(&a.computed), "typed": r.flag(&a.typed), "granted": r.flag(&a.relative.granted), "found": r.flag(&a.relative.found),
 		"among": r.flag(&a.relative.among), "ignore": r.patterns(&a.ignored),
 		"without": r.text(&a.relative.without), "while": r.matches(&a.relative.while), "unsent": r.list(&a.relative.unsent),

@@ -52,6 +52,7 @@ type Schema struct {
 // each mark:
 //
 //	Generated  the clusterIP of a Service, the MAC address of a guest.
+//	Own        the mark of a guest that it is a template.
 //	Derived    the labels of a Job that come from its template, the size of a NetBox IP range.
 //	Optional   the disks of a virtual machine, where NetBox lists none.
 //	Stray      an argument of a guest that the mapping of its Terraform type does not have.
@@ -62,6 +63,8 @@ type Extra struct {
 	// Generated reports whether the system allocates a value if none is declared. An undeclared
 	// value is then never drift.
 	Generated bool
+	// Own reports whether a clone never has the value of the resource from which it was created.
+	Own bool
 	// Derived reports whether the system sets a value that depends on other fields. An undeclared
 	// value is then drift only if it was edited later.
 	Derived bool
