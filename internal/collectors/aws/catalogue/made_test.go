@@ -80,3 +80,38 @@ func TestReplicas(t *testing.T) {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
+
+// TestDefaultRoute checks that of the routes of the default VPC only that from its main table to an Internet gateway is a default of AWS.
+func TestDefaultRoute(t *testing.T) {
+	t.Parallel()
+	const world = "0.0.0.0/0"
+	for reason, tt := range map[string]struct {
+		main, destination, field, target string
+		usual                            bool
+	}{
+		"the route that AWS creates":        {"true", world, "gatewayId", "igw-1", true},
+		"a virtual private gateway":         {"true", world, "gatewayId", "vgw-1", false},
+		"an endpoint of a Gateway Balancer": {"true", world, "gatewayId", "vpce-1", false},
+		"a NAT gateway":                     {"true", world, "natGatewayId", "nat-1", false},
+		"an interface":                      {"true", world, "networkInterfaceId", "eni-1", false},
+		"a peering connection":              {"true", world, "vpcPeeringConnectionId", "pcx-1", false},
+		"a transit gateway":                 {"true", world, "transitGatewayId", "tgw-1", false},
+		"another network":                   {"true", "10.0.0.0/8", "gatewayId", "igw-1", false},
+		"a table other than the main one":   {"false", world, "gatewayId", "igw-1", false},
+	} {
+		list := func(name string, item model.Value) model.Field {
+			return model.Field{Name: name, Value: model.ListOf(item)}
+		}
+		row := model.MapOf(list("routeSet", textMap("destinationCidrBlock", tt.destination, tt.field, tt.target, "origin", "CreateRoute")),
+			list("associationSet", textMap("main", tt.main, "routeTableAssociationId", "rtbassoc-1")),
+			model.Field{Name: "routeTableId", Value: model.StringOf("rtb-1")}, model.Field{Name: "vpcId", Value: model.StringOf("vpc-1")})
+		pages := []Page{listed(t, "DescribeVpcs", textMap("vpcId", "vpc-1", "isDefault", "true")), listed(t, "DescribeRouteTables", row)}
+		resources, _ := Join(pages, nil, func(string, string) string { return "" })
+		at := slices.IndexFunc(resources, func(r model.Resource) bool { return r.Kind == prefix+"EC2::Route" })
+		if at < 0 {
+			t.Errorf("%s: no route in %v", reason, resources)
+		} else if r := &resources[at]; (r.SystemOwned != "") != tt.usual || r.DeclaredInParent != tt.usual {
+			t.Errorf("%s: created by AWS: %q, want %t", reason, r.SystemOwned, tt.usual)
+		}
+	}
+}

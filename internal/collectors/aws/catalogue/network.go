@@ -106,7 +106,8 @@ func route() *Kind {
 			{Reason: "a route that AWS creates", Where: []model.Condition{{Path: "origin", NotIn: []string{"CreateRoute"}}}},
 			{
 				Reason: "the route to the gateway of the default VPC", In: Reference{"EC2::VPC", "{^.vpcId}"}, Forgeable: true,
-				Where: []model.Condition{table.Is("destinationCidrBlock", "0.0.0.0/0"), table.Is("^.associationSet.main", "true"), {Path: "gatewayId", Present: true}},
+				Where: []model.Condition{table.Is("destinationCidrBlock", "0.0.0.0/0"), table.Is("^.associationSet.main", "true")},
+				Path:  "gatewayId", Begins: []string{"igw-"},
 			},
 		},
 		Rules: slices.Concat(
