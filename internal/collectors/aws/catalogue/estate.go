@@ -23,6 +23,7 @@ type Page struct {
 	// defaults are the defaults of AWS.
 	defaults []model.Ref
 	made     []made
+	unnamed  []model.Unread
 }
 
 // made is a resource that AWS created together with another one, its maker.
@@ -77,10 +78,24 @@ type Env struct {
 	Now       time.Time
 }
 
+// withoutID is why no finding is about a resource without an ID that no declaration has.
+const withoutID = "it has no ID yet"
+
 // Add adds the resources of a row.
 func (p *Page) Add(k *Kind, row model.Value, env *Env, texts table.Texts) error {
 	rows, _ := rowsAt(documentAt(row, k.Document), k.Rows)
 	for _, each := range rows {
+		if u := &k.Unnamed; len(u.Where) > 0 && model.HoldsAll(u.Where, each) {
+			prefix := expand(u.Prefix, each, env.Texts)
+			if prefix == "" {
+				return errors.New("an entry of " + k.Name + " has no id")
+			}
+			p.unnamed = append(p.unnamed, model.Unread{
+				Ref: model.Ref{Kind: k.FullName(), ID: prefix}, Place: env.Place, Name: expand(k.Label, each, env.Texts),
+				SystemOwned: withoutID, Reason: u.Reason, All: true,
+			})
+			continue
+		}
 		if !model.HoldsAll(k.Where, each) || k.Needs != "" && at(each, k.Needs).Text() == "" {
 			continue
 		}
@@ -186,7 +201,7 @@ func (u *Usual) holds(row model.Value) bool {
 // one. gap returns why a kind was not read in a place. A resource is unread if it depends on
 // such a kind whether AWS created it.
 func Join(pages []Page, others []model.Resource, gap func(kind, place string) string, further ...*List) ([]model.Resource, []model.Unread) {
-	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, makers: map[model.Ref][]model.Ref{}, carriers: map[string]*entry{}, tagged: taggedKinds(further), names: map[string]string{}}
+	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, makers: map[model.Ref][]model.Ref{}, carriers: map[string]*entry{}, tagged: taggedKinds(further), names: map[string]string{}, unnamed: map[model.Ref]bool{}}
 	for i := range pages {
 		for _, ref := range pages[i].defaults {
 			j.defaults[ref] = true
@@ -219,6 +234,8 @@ type joiner struct {
 	tagged   map[string]bool
 	all      []*entry
 	unread   []model.Unread
+	// unnamed are the resources that are unread because rows have no ID.
+	unnamed map[model.Ref]bool
 	// kinds are how the kinds are rated, by full name.
 	kinds map[string]*model.Kind
 	// names are the full names of kinds by their names, so that resources share them.
@@ -232,6 +249,11 @@ func (e *entry) compare(other *entry) int {
 
 // take takes the entries of a page.
 func (j *joiner) take(p *Page) {
+	for i := range p.unnamed {
+		if u := &p.unnamed[i]; !j.unnamed[u.Ref] {
+			j.unnamed[u.Ref], j.unread = true, append(j.unread, *u)
+		}
+	}
 	unknown := map[int]string{}
 	for _, u := range p.pending {
 		e := &p.entries[u.entry]

@@ -69,6 +69,14 @@ type Made struct {
 	Usual bool
 }
 
+// Unnamed are rows, with conditions on them, of resources whose IDs they do not have. No rows are without conditions. Such a row makes
+// all resources unread whose IDs begin with the template Prefix, for Reason, unless other rows have them. If no declaration has one,
+// none is expected until it has an ID.
+type Unnamed struct {
+	Where          []model.Condition
+	Prefix, Reason string
+}
+
 // A Kind is one kind of resources.
 type Kind struct {
 	// Name is the kind's name without the prefix, such as EC2::VPC.
@@ -80,6 +88,8 @@ type Kind struct {
 	// Where are conditions on rows; others are not of the kind. Neither are rows without a text at Needs.
 	Where []model.Condition
 	Needs string
+	// Unnamed are the rows of resources whose IDs they do not have.
+	Unnamed Unnamed
 	// ID and Label are templates. Without a Label, the tag Name and then the ID are shown.
 	ID, Label string
 	// Parent is the resource that contains it.

@@ -57,8 +57,10 @@ func messaging() []*List {
 			Call: awsapi.Call{Service: sns, Action: "ListSubscriptions", Page: next}, Rights: "sns:ListSubscriptions", Rows: "Subscriptions",
 			Kinds: []*Kind{{
 				Name: "SNS::Subscription", ID: "{SubscriptionArn}", Label: "{TopicArn@name} {Protocol}", Parent: Reference{"SNS::Topic", "{TopicArn}"},
-				Where: []model.Condition{{Path: "SubscriptionArn", NotIn: []string{"PendingConfirmation", "Deleted"}}}, Fields: text().Of("TopicArn>topic_arn Protocol>protocol"),
-				Rules: table.Rate(model.High, "it sends messages elsewhere", "", table.Unmanaged()),
+				Where:   []model.Condition{{Path: "SubscriptionArn", NotIn: []string{"PendingConfirmation", "Deleted"}}},
+				Unnamed: Unnamed{is("SubscriptionArn", "PendingConfirmation"), "{TopicArn}:", "a subscription to the topic is not confirmed, and AWS lists it without its ID: confirm or delete it"},
+				Fields:  text().Of("TopicArn>topic_arn Protocol>protocol"),
+				Rules:   table.Rate(model.High, "it sends messages elsewhere", "", table.Unmanaged()),
 			}},
 		},
 	}
