@@ -148,6 +148,36 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// TestBackups checks which resources AWS Backup and Data Lifecycle Manager made by tags that no user can set: snapshots and images, but
+// not what a user restored from them.
+func TestBackups(t *testing.T) {
+	t.Parallel()
+	const source, policy = "aws:backup:source-resource", "aws:dlm:lifecycle-policy-id"
+	for _, tt := range []struct{ action, id, tag, want string }{
+		{"DescribeSnapshots", "snapshotId", source, "created by AWS Backup"},
+		{"DescribeSnapshots", "snapshotId", policy, "created by Data Lifecycle Manager"},
+		{"DescribeSnapshots", "snapshotId", "dlm:managed", ""},
+		{"DescribeImages", "imageId", source, "created by AWS Backup"},
+		{"DescribeImages", "imageId", policy, "created by Data Lifecycle Manager"},
+		{"DescribeImages", "imageId", "backup:source-resource", ""},
+		{"DescribeVolumes", "volumeId", source, ""},
+	} {
+		row := textMap(tt.id, "x").With("tagSet", model.ListOf(textMap("key", "a", "value", "b"), textMap("key", tt.tag, "value", "i-1")))
+		var page Page
+		everyList(Lists(), func(l *List) {
+			if l.Call.Action == tt.action && len(page.entries) == 0 {
+				if err := page.Add(l.Kinds[0], row, attachedEnv(), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		resources, _ := Join([]Page{page}, nil, func(string, string) string { return "" })
+		if got := resources[0].SystemOwned; got != tt.want {
+			t.Errorf("%s with the tag %s: created by AWS: %q, want %q", tt.action, tt.tag, got, tt.want)
+		}
+	}
+}
+
 // FuzzRows checks that no row of any kind makes the reading fail other than with an error.
 func FuzzRows(f *testing.F) {
 	f.Add([]byte(`{"vpcId":"a","tagSet":[{"key":"a","value":1}],"Policy":"{\"Statement\":{}}","UserDetailList":[{"UserName":"a","GroupList":["g"]}]}`))

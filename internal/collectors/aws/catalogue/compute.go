@@ -13,14 +13,14 @@ func compute() []*List {
 	own := map[string]any{"Owner": []string{"self"}, "MaxResults": 1000}
 	public := map[string]any{"Owner": []string{"self"}, "RestorableBy": []string{"all"}, "MaxResults": 1000}
 	snapshots := describe("DescribeSnapshots", "snapshotSet", own, &Kind{
-		Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime",
+		Name: "EC2::Snapshot", ID: "{snapshotId}", Tags: "tagSet", Created: "startTime", Usual: backups(),
 		Fields: table.Join(text().Of("volumeId>volume_id"), flag().Of("encrypted")),
 		Rules:  table.Rate(model.Medium, "it is not encrypted", "", table.Unmanaged(), table.Is("encrypted", "false", "")),
 	})
 	snapshots.Then = []*List{shares("EC2::Snapshot", "DescribeSnapshotAttribute", "SnapshotId", "snapshotId", "createVolumePermission", "InvalidSnapshot.NotFound")}
 	snapshots.Then[0].Sound = is("status", "completed")
 	images := describe("DescribeImages", "imagesSet", own, &Kind{
-		Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate", Fields: text().Of("name"),
+		Name: "EC2::Image", ID: "{imageId}", Label: "{name}", Tags: "tagSet", Created: "creationDate", Fields: text().Of("name"), Usual: backups(),
 	}, permission("EC2::Image", "{imageId}", "everyone can use the image", is("isPublic", "true")...))
 	images.Then = []*List{shares("EC2::Image", "DescribeImageAttribute", "ImageId", "imageId", "launchPermission", "InvalidAMIID.NotFound")}
 	images.Then[0].Sound, images.Then[0].Unsound = is("imageState", "available"), "InvalidAMIID.Unavailable"

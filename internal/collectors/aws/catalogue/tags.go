@@ -49,3 +49,16 @@ func ownerByTags(all model.Value) string {
 	}
 	return ""
 }
+
+// backups returns the snapshots and images that AWS Backup and Data Lifecycle Manager make, by tags that no user can set. Of other kinds
+// these tags prove nothing: a resource that a user restores from a backup has the first one, too.
+func backups() []Usual {
+	var all []Usual
+	for _, by := range []struct{ tag, reason string }{
+		{"aws:backup:source-resource", "created by AWS Backup"},
+		{"aws:dlm:lifecycle-policy-id", "created by Data Lifecycle Manager"},
+	} {
+		all = append(all, Usual{Reason: by.reason, Is: func(row model.Value, _ *Env) bool { return !readTags(row.At("tagSet")).At(by.tag).IsEmpty() }})
+	}
+	return all
+}
