@@ -236,17 +236,27 @@ func (w *walk) defaultsKnown() bool {
 func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
-	case schema != nil && schema.Stray && w.isSystems(l):
-	case schema != nil && schema.Stray && w.isInherited(schema, l):
-		w.exempt(l, nil, "the template has it, too")
-	case schema != nil && schema.Stray && w.inheritedUnread != "" && !w.isEdited():
-		w.addUnchecked(w.inheritedUnread, model.Value{}, model.Value{}, l)
-	case schema != nil && (w.closed() || schema.Stray):
+	case schema != nil && schema.Stray:
+		w.reportStray(schema, l)
+	case schema != nil && w.closed():
 		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.loggedActor())
 	case w.live.OwnersRemoved:
 		w.reportUnowned(schema, l)
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")
+	}
+}
+
+// reportStray reports a live value that no claim can declare.
+func (w *walk) reportStray(schema *model.Schema, l model.Value) {
+	switch {
+	case w.isSystems(l):
+	case w.isInherited(schema, l):
+		w.exempt(l, nil, "the template has it, too")
+	case w.inheritedUnread != "" && !w.isEdited():
+		w.addUnchecked(w.inheritedUnread, model.Value{}, model.Value{}, l)
+	default:
+		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.loggedActor())
 	}
 }
 

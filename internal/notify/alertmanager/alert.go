@@ -138,13 +138,15 @@ func ended(active, open map[string]alert, now time.Time) []alert {
 func (a *alert) reduced() alert {
 	short := *a
 	short.Labels = maps.Clone(a.Labels)
-	maps.DeleteFunc(short.Labels, func(name, _ string) bool { return !slices.Contains(ownLabels, name) })
+	maps.DeleteFunc(short.Labels, func(name, _ string) bool { return !slices.Contains(ownLabels(), name) })
 	short.Annotations = map[string]string{"summary": "Open finding, contents left out", "description": reducedNote}
 	return short
 }
 
-// ownLabels are the labels without text from live systems.
-var ownLabels = []string{"alertname", "finding", "source", "declaration", "verdict", "severity"}
+// ownLabels returns the names of the labels without text from live systems.
+func ownLabels() []string {
+	return []string{"alertname", "finding", "source", "declaration", "verdict", "severity"}
+}
 
 // reducedNote replaces the contents of a reduced alert.
 const reducedNote = "The Alertmanager refused this alert with its contents. `driftd findings show ID` shows them."

@@ -249,11 +249,7 @@ func (e *entry) compare(other *entry) int {
 
 // take takes the entries of a page.
 func (j *joiner) take(p *Page) {
-	for i := range p.unnamed {
-		if u := &p.unnamed[i]; !j.unnamed[u.Ref] {
-			j.unnamed[u.Ref], j.unread = true, append(j.unread, *u)
-		}
-	}
+	j.takeUnnamed(p.unnamed)
 	unknown := map[int]string{}
 	for _, u := range p.pending {
 		e := &p.entries[u.entry]
@@ -283,6 +279,15 @@ func (j *joiner) take(p *Page) {
 			j.unread = append(j.unread, u)
 		default:
 			j.all = append(j.all, e)
+		}
+	}
+}
+
+// takeUnnamed takes the unread resources of rows without an ID, each once.
+func (j *joiner) takeUnnamed(unnamed []model.Unread) {
+	for i := range unnamed {
+		if u := &unnamed[i]; !j.unnamed[u.Ref] {
+			j.unnamed[u.Ref], j.unread = true, append(j.unread, *u)
 		}
 	}
 }
