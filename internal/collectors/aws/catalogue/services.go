@@ -77,7 +77,7 @@ func functions() []*List {
 	}
 	permission := &Kind{
 		Name: "Lambda::Permission", Document: "Policy", Rows: "Statement", ID: "{^.^.^.FunctionArn}:{Sid}", Label: "{^.^.^.FunctionName} {Sid}",
-		Identities: [][2]string{{"regional", "{$region} {^.^.^.FunctionName} {Sid}"}, {"statement", "{^.^.^.FunctionName} {Sid}"}},
+		Identities: permissionNames(),
 		Parent:     Reference{"Lambda::Function", "{^.^.^.FunctionArn}"}, Fields: table.Join(text().Of("Sid>statement_id Action>action"), anyone().Of("Principal>public"), present().Of("Condition>conditional")),
 		Rules: slices.Concat(
 			rate(model.Critical, "everyone can call the function", "principal source_arn source_account", table.Is("public", "true"), table.Is("conditional", "")),
@@ -106,6 +106,18 @@ func functions() []*List {
 			},
 		},
 	}}
+}
+
+// permissionNames returns the identities of a permission: the ID of its statement, with the region and without, after each text by which a
+// request can name the function.
+func permissionNames() (all [][2]string) {
+	functions := []string{"{^.^.^.FunctionName}", "{^.^.^.FunctionArn}", "{$account}:function:{^.^.^.FunctionName}", "function:{^.^.^.FunctionName}"}
+	for _, by := range [][2]string{{"regional", "{$region} "}, {"statement", ""}} {
+		for _, function := range functions {
+			all = append(all, [2]string{by[0], by[1] + function + " {Sid}"})
+		}
+	}
+	return all
 }
 
 func data() []*List {
