@@ -55,6 +55,8 @@ func TestLoadRefuses(t *testing.T) {
 		"BadKind":      {"a kind names its system", typ("    kind: server\n    id: x\n"), "kind must be system/kind"},
 		"NoID":         {"a type says what names the resource", typ("    kind: a/b\n"), "id is missing"},
 		"Both":         {"a type without live side has no kind", typ("    kind: a/b\n    none: why\n"), "not both"},
+		"Unlisted":     {"a type with unlisted instances has identities only", typ("    kind: a/b\n    id: x\n    unlisted: {if: c, reason: why}\n"), "unlisted needs if, reason, and a type with by_identity: true"},
+		"UnlistedWhy":  {"an unlisted instance has a reason", typ("    kind: a/b\n    id: x\n    by_identity: true\n    unlisted: {if: c}\n"), "unlisted needs if, reason"},
 		"CompareBy":    {"only a plan can compare", typ("    kind: a/b\n    id: x\n    compare: state\n"), "compare must be plan"},
 		"ComparePlan":  {"a plan compares all attributes", typ("    kind: a/b\n    id: x\n    compare: plan\n    attributes: {c: d}\n"), "has an identity only"},
 		"Children":     {"a table compares children by covers", typ("    kind: a/b\n    id: x\n    children: {c: a/d}\n"), "children and stands_for are for types with compare: plan"},

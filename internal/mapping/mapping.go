@@ -95,6 +95,7 @@ type Type struct {
 	// resources are all expected to be declared if the type has an instance.
 	byIdentity bool
 	also       []string
+	unlisted   unlisted
 	// byPlan reports whether the attributes are compared only by a plan. children maps attributes
 	// to the kinds of the live resources that their elements are.
 	byPlan   bool
@@ -112,6 +113,10 @@ type Type struct {
 	// like is the name of the type in the table of which this one is an alias, or its own name.
 	like string
 }
+
+// An unlisted marks the instances in which an attribute is set: the source does not list their live
+// resources, for a reason. The attribute is "" if there are none.
+type unlisted struct{ onlyIf, reason string }
 
 // A form is the structure of instances that some versions of the provider write, or one of
 // several alternatives. It matches instances that have the attribute with, in which the
@@ -201,6 +206,8 @@ type Mapped struct {
 	Identities []model.Identity
 	// ByIdentity reports whether ID only names the claim.
 	ByIdentity bool
+	// Doubt is the reason why the source does not list the claimed resource; "" if it does.
+	Doubt string
 	// Fillings lists the values that the instance adds to claims on other resources.
 	Fillings []Filling
 	// Replaces lists the attributes that the provider cannot change in place.
@@ -226,6 +233,9 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	var err error
 	if m.ID, err = t.id(attributes); err != nil {
 		return Mapped{}, fmt.Errorf("find the live resource of %s: %w; refresh the state, or map the type anew", t.name, err)
+	}
+	if u := t.unlisted; u.onlyIf != "" && !attributes.At(u.onlyIf).IsEmpty() {
+		m.Doubt = u.reason
 	}
 	// The place or the name is unknown if the instance does not set it.
 	m.Place = t.place.text(attributes)

@@ -55,6 +55,9 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 		"replaces":    func(n *yaml.Node) { t.replaces = r.replaces(n) },
 		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
 		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
+		"unlisted": func(n *yaml.Node) {
+			r.mapping(n, "unlisted", keys{"if": r.text(&t.unlisted.onlyIf), "reason": r.text(&t.unlisted.reason)})
+		},
 		"compare": r.compare(&t.byPlan), "children": func(n *yaml.Node) { t.children = byName(r, n, "children", r.text) },
 		"stands_for": func(n *yaml.Node) { t.stands = r.stands(n) }, "logged": r.template(&t.logged),
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
@@ -109,6 +112,9 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 	}
 	if len(t.forms) == 0 {
 		t.forms = []form{{lens: newLens(sortedAttributes(attributes), w.compile())}}
+	}
+	if u := t.unlisted; u != (unlisted{}) && (u.onlyIf == "" || u.reason == "" || !t.byIdentity) {
+		r.fail(n, "unlisted needs if, reason, and a type with by_identity: true")
 	}
 	r.checkReplaces(n, t)
 	r.checkByPlan(n, t)
@@ -169,7 +175,7 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	if own == nil {
 		own = map[string]attribute{}
 	}
-	t.kind, t.made = cmp.Or(t.kind, old.kind), cmp.Or(t.made, old.made)
+	t.kind, t.made, t.unlisted = cmp.Or(t.kind, old.kind), cmp.Or(t.made, old.made), cmp.Or(t.unlisted, old.unlisted)
 	if t.children == nil {
 		t.children = old.children
 	}

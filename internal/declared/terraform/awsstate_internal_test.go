@@ -109,6 +109,9 @@ func TestLambdaPermissions(t *testing.T) {
 		{"the account and the name", map[string]any{"function_name": "123456789012:function:f", "region": "eu-central-1"}, nil},
 		{"the end of the ARN", map[string]any{"function_name": "function:f", "region": "eu-central-1"}, nil},
 		{"another function", map[string]any{"function_name": arn + "2", "region": "eu-central-1"}, []string{"missing Lambda::Permission " + arn + "2 s", unmanaged}},
+		{"an alias", map[string]any{"function_name": "f", "region": "eu-central-1", "qualifier": "live"}, []string{"unchecked Lambda::Permission f:live s", unmanaged}},
+		{"an alias, in an old state", map[string]any{"function_name": arn, "qualifier": "live"}, []string{"unchecked Lambda::Permission " + arn + ":live s", unmanaged}},
+		{"no alias", map[string]any{"function_name": "f", "region": "eu-central-1", "qualifier": ""}, nil},
 		{"another region", map[string]any{"function_name": strings.Replace(arn, "central", "west", 1), "region": "eu-west-1"},
 			[]string{"unchecked Lambda::Permission " + strings.Replace(arn, "central", "west", 1) + " s", unmanaged}},
 	} {

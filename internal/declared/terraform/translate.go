@@ -200,7 +200,7 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
 		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
 		RecordOnly: o.recordOnly, Template: mapped.Template, TemplateName: mapped.TemplateName, Unchecked: o.unchecked,
-		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Covers: mapped.Covers, LogNames: mapped.LogNames},
+		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Doubt: mapped.Doubt, Covers: mapped.Covers, LogNames: mapped.LogNames},
 		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced, Destroyed: o.destroyed, Imported: o.imported}}
 	if o.isPlanned() {
 		c.Causes, c.Unenforced = o.planned.Causes, o.planned.Unset

@@ -109,12 +109,12 @@ func functions() []*List {
 }
 
 // permissionNames returns the identities of a permission: the ID of its statement, with the region and without, after each text by which a
-// request can name the function.
+// request can name the function. The policy is that of the function itself, not of an alias or a version.
 func permissionNames() (all [][2]string) {
 	functions := []string{"{^.^.^.FunctionName}", "{^.^.^.FunctionArn}", "{$account}:function:{^.^.^.FunctionName}", "function:{^.^.^.FunctionName}"}
 	for _, by := range [][2]string{{"regional", "{$region} "}, {"statement", ""}} {
 		for _, function := range functions {
-			all = append(all, [2]string{by[0], by[1] + function + " {Sid}"})
+			all = append(all, [2]string{by[0], by[1] + function + ":$LATEST {Sid}"})
 		}
 	}
 	return all
