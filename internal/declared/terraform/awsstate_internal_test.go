@@ -122,3 +122,37 @@ func TestLambdaPermissions(t *testing.T) {
 		}
 	}
 }
+
+// TestDatabases checks that clusters and instances of DocumentDB and Neptune, which RDS lists among its own, are declared by their types.
+func TestDatabases(t *testing.T) {
+	t.Parallel()
+	const arn = "arn:aws:rds:eu-central-1:123456789012:"
+	var state []stateInstance
+	live := []listedRow{{"DescribeDBClusters", nil, map[string]any{"DBClusterArn": arn + "cluster:by-hand", "Engine": "docdb"}}}
+	for _, engine := range []string{"rds", "docdb", "neptune"} {
+		state = append(state, stateInstance{"aws_" + engine + "_cluster", map[string]any{"arn": arn + "cluster:" + engine, "cluster_identifier": engine}},
+			stateInstance{"aws_" + engine + "_cluster_instance", map[string]any{"arn": arn + "db:" + engine, "identifier": engine}})
+		live = append(live, listedRow{"DescribeDBClusters", nil, map[string]any{"DBClusterArn": arn + "cluster:" + engine, "Engine": engine}},
+			listedRow{"DescribeDBInstances", nil, map[string]any{"DBInstanceArn": arn + "db:" + engine, "Engine": engine}})
+	}
+	if d := gocmp.Diff([]string{"unmanaged RDS::DBCluster " + arn + "cluster:by-hand"}, awsStateFindings(t, state, live)); d != "" {
+		t.Errorf("databases (-want +got):\n%s", d)
+	}
+}
+
+// TestUnconfirmedSubscription checks that a declared subscription is missing only if no subscription to its topic waits for confirmation.
+func TestUnconfirmedSubscription(t *testing.T) {
+	t.Parallel()
+	const topic = "arn:aws:sns:eu-central-1:123456789012:t"
+	state := []stateInstance{{"aws_sns_topic_subscription", map[string]any{"arn": topic + ":1", "id": topic + ":1"}}}
+	for arn, want := range map[string][]string{
+		"PendingConfirmation": {"unchecked SNS::Subscription " + topic + ":1"},
+		"Deleted":             {"missing SNS::Subscription " + topic + ":1"},
+		topic + ":1":          nil,
+	} {
+		live := []listedRow{{"ListSubscriptions", nil, map[string]any{"TopicArn": topic, "SubscriptionArn": arn, "Protocol": "email"}}}
+		if d := gocmp.Diff(want, awsStateFindings(t, state, live)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", arn, d)
+		}
+	}
+}
