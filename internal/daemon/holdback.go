@@ -14,7 +14,7 @@ const (
 
 // holdBack holds a result back if many of the earlier resources are missing from it, unless the
 // last result was held back, too, and had the same number of resources. A failed read can look like a mass deletion, but
-// only a real one gives the same result again. What could not be read counts as it did before.
+// only a real one gives the same result again. Resources that could not be read count as before.
 func holdBack(before, now collected) collected {
 	if now.err != nil {
 		return now

@@ -8,8 +8,8 @@ import (
 const reducedNote = "The receiver refused this message with its contents. `driftd findings show ID` shows them."
 
 // reduced returns the message without names and values from live systems. A filter in front of a receiver may refuse a
-// message for them, with the same answer as for a wrong password. Whoever can write to a live system could otherwise
-// stop all messages.
+// message for them, with the same answer as for a wrong password. A person who can write to a live system could
+// otherwise stop all messages.
 func reduced(m *model.Message) model.Message {
 	short := *m
 	short.Title = "Open findings, contents left out"
@@ -19,7 +19,7 @@ func reduced(m *model.Message) model.Message {
 	short.News, short.All = reducedItems(m.News), reducedItems(m.All)
 	if a := m.Action; a != nil {
 		short.Title = "Action " + a.ID + " is " + a.State + ", contents left out"
-		// Without the changes, no one can approve it from here: see ActionNotice.Whole.
+		// Without the changes, it cannot be approved from here: see ActionNotice.Whole.
 		short.Action = &model.ActionNotice{ID: a.ID, State: a.State, Waits: a.Waits, Converged: a.Converged, Alarm: a.Alarm, Known: a.Known,
 			Digest: a.Digest, Finding: a.Finding, Name: "finding " + a.Finding, Changes: []model.Change{}, Fields: a.Fields + 1, Rule: a.Rule,
 			Needed: a.Needed, Expires: a.Expires, Step: a.Step}

@@ -25,7 +25,7 @@ func poisoned() model.Message {
 }
 
 // TestReduced checks that a text in a live system that makes a receiver refuse a message costs neither the message nor
-// those after it, whatever the receiver answers.
+// those after it, for each answer of the receiver.
 func TestReduced(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{"stops": Permanent(errors.New("403 Forbidden")), "drops": Refused(errors.New("400 Bad Request"))} {

@@ -33,8 +33,8 @@ func (p *peer) push(ctx context.Context, alerts []alert) error {
 }
 
 // separate sends alerts that were refused together, while an empty list was accepted: a filter in front of the Alertmanager
-// refuses the size of the request, or a name or value in one alert. Whoever can write to a live system could otherwise
-// stop all alerts. An alert that is refused alone is sent without contents.
+// refuses the size of the request, or a name or value in one alert. A person who can write to a live system could
+// otherwise stop all alerts. An alert that is refused alone is sent without contents.
 func (p *peer) separate(ctx context.Context, refused []alert) error {
 	if len(refused) == 1 {
 		return p.send(ctx, []alert{refused[0].reduced()})
