@@ -137,8 +137,8 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// TestRevokeButton checks that the page offers a decision's revocation to the person who made it, under each name
-// of that login, and to no other operator.
+// TestRevokeButton checks that the page offers a decision's revocation to the person who made it, under each name with
+// which that person logs in, and to no other operator.
 func TestRevokeButton(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

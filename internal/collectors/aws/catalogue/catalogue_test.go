@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -205,4 +206,21 @@ func FuzzRows(f *testing.F) {
 		})
 		Join(pages, nil, func(string, string) string { return "" }, someType()...)
 	})
+}
+
+// TestInstanceProfiles checks that a profile without a role, such as after RemoveRoleFromInstanceProfile, is listed.
+func TestInstanceProfiles(t *testing.T) {
+	t.Parallel()
+	role := model.ListOf(textMap("RoleName", "r", "Path", "/"))
+	resources, _ := Join([]Page{listed(t, "ListInstanceProfiles",
+		textMap("InstanceProfileName", "a", "Path", "/").With("Roles", role), textMap("InstanceProfileName", "b", "Path", "/").With("Roles", model.ListOf()),
+		textMap("InstanceProfileName", "c", "Path", "/aws-service-role/x/"))}, nil, func(string, string) string { return "" })
+	var got []string
+	for i := range resources {
+		r := &resources[i]
+		got = append(got, fmt.Sprintf("%s %q %t", r.ID, r.Value.At("role").Text(), r.SystemOwned != ""))
+	}
+	if diff := cmp.Diff([]string{`a "r" false`, `b "" false`, `c "" true`}, got); diff != "" {
+		t.Errorf("profiles (-want +got):\n%s", diff)
+	}
 }

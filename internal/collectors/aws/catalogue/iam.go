@@ -58,7 +58,11 @@ func identities() []*List {
 			flag().Of("RequireSymbols>require_symbols RequireNumbers>require_numbers")),
 	})
 	password.Call.Page, password.Absent = nil, "NoSuchEntity"
-	return []*List{details, provider("IAM::OIDCProvider", "ListOpenIDConnectProviders", "OpenIDConnectProviderList"), provider("IAM::SAMLProvider", "ListSAMLProviders", "SAMLProviderList"), password}
+	// The details of a role have its profiles, and not those without a role.
+	profiles := iam("ListInstanceProfiles", "InstanceProfiles", map[string]any{"MaxItems": 1000}, &Kind{
+		Name: "IAM::InstanceProfile", ID: "{InstanceProfileName}", Created: "CreateDate", Fields: text().Of("Roles.RoleName>role Arn>arn"), Usual: reservedPaths("Path"),
+	})
+	return []*List{details, profiles, provider("IAM::OIDCProvider", "ListOpenIDConnectProviders", "OpenIDConnectProviderList"), provider("IAM::SAMLProvider", "ListSAMLProviders", "SAMLProviderList"), password}
 }
 
 // reservedPaths are paths of roles that only services of AWS can create.
@@ -85,10 +89,6 @@ func principals() []*Kind {
 				rate(model.Critical, "everyone can assume the role", "assume_role_policy", table.Is("public", "true")),
 				table.Rate(model.High, "it decides who can assume the role", "assume_role_policy", nil),
 				table.Rate(model.High, "others than this account can assume the role", "", table.Unmanaged(), table.Is("foreign", "true"))),
-		},
-		{
-			Name: "IAM::InstanceProfile", Rows: "RoleDetailList.InstanceProfileList", ID: "{InstanceProfileName}", Created: "CreateDate", Fields: text().Of("^.RoleName>role Arn>arn"),
-			Usual: reservedPaths("Path"),
 		},
 		{
 			Name: "IAM::UserToGroupAddition", Rows: "UserDetailList.GroupList", ID: "{^.UserName}/{text}", Parent: Reference{"IAM::User", "{^.UserName}"},

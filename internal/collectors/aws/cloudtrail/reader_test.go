@@ -212,6 +212,11 @@ func TestEvents(t *testing.T) {
 			},
 		},
 		{
+			"the role of a profile is taken away",
+			[]string{event(1, "bob", "iam", "RemoveRoleFromInstanceProfile", `{"instanceProfileName":"p","roleName":"r"}`, none, "")},
+			[]string{"edited IAM::InstanceProfile p role bob exact"},
+		},
+		{
 			"each record of a batch by its own action",
 			[]string{event(1, "bob", "route53", "ChangeResourceRecordSets", `{"hostedZoneId":"/hostedzone/Z1","changeBatch":{"changes":[`+
 				`{"action":"CREATE","resourceRecordSet":{"name":"a.example.org.","type":"A"}},{"action":"DELETE","resourceRecordSet":{"name":"\\052.example.org.","type":"A","setIdentifier":"eu"}}]}}`, none, "")},
