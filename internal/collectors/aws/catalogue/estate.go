@@ -201,7 +201,8 @@ func (u *Usual) holds(row model.Value) bool {
 // one. gap returns why a kind was not read in a place. A resource is unread if it depends on
 // such a kind whether AWS created it.
 func Join(pages []Page, others []model.Resource, gap func(kind, place string) string, further ...*List) ([]model.Resource, []model.Unread) {
-	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, makers: map[model.Ref][]model.Ref{}, carriers: map[string]*entry{}, tagged: taggedKinds(further), names: map[string]string{}, unnamed: map[model.Ref]bool{}}
+	j := joiner{gap: gap, defaults: map[model.Ref]bool{}, makers: map[model.Ref][]model.Ref{}, carriers: map[string]*entry{}, tagged: taggedKinds(further),
+		names: map[string]string{}, unnamed: map[model.Ref]bool{}}
 	for i := range pages {
 		for _, ref := range pages[i].defaults {
 			j.defaults[ref] = true

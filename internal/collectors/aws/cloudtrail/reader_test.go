@@ -212,6 +212,15 @@ func TestEvents(t *testing.T) {
 			},
 		},
 		{
+			"a permission of an alias is none of the function",
+			[]string{
+				event(1, "bob", "lambda", "AddPermission20150331v2", `{"functionName":"f","statementId":"s"}`, none, ""),
+				event(2, "eve", "lambda", "AddPermission20150331v2", `{"functionName":"f","statementId":"s","qualifier":"live"}`, none, ""),
+				event(3, "eve", "lambda", "RemovePermission20150331v2", `{"functionName":"f","statementId":"s","qualifier":"live"}`, none, ""),
+			},
+			[]string{"created Lambda::Permission arn:aws:lambda:eu-central-1:123456789012:function:f:s bob exact"},
+		},
+		{
 			"the role of a profile is taken away",
 			[]string{event(1, "bob", "iam", "RemoveRoleFromInstanceProfile", `{"instanceProfileName":"p","roleName":"r"}`, none, "")},
 			[]string{"edited IAM::InstanceProfile p role bob exact"},
