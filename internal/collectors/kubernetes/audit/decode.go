@@ -155,7 +155,7 @@ func (e *event) writes() []Write {
 	}
 	query := uri.Query()
 	action, ok := e.action()
-	if !ok || query.Has("dryRun") || action == model.Deleted && bool(e.Request) {
+	if !ok || e.isDryRun(query) {
 		return nil
 	}
 	w := Write{
@@ -173,6 +173,16 @@ func (e *event) writes() []Write {
 		all = append(all, inBounds(w)...)
 	}
 	return all
+}
+
+// isDryRun reports whether a request changes nothing. The API server ignores dryRun in the query of a deletion with a
+// body, and an event at level Metadata does not show whether there was one: such a deletion counts.
+func (e *event) isDryRun(query url.Values) bool {
+	switch e.Verb {
+	case "delete", "deletecollection":
+		return bool(e.Request)
+	}
+	return query.Has("dryRun") || e.Object.Subresource == "eviction" && bool(e.Request)
 }
 
 // action returns the action of a request on the object that it names. It returns false if the
