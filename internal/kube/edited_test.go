@@ -46,6 +46,8 @@ func TestEditedByHand(t *testing.T) {
 			"undeclared metadata.annotations[\"networking.gke.io/load-balancer-type\"]"},
 		"another class of volumes": {fmt.Sprintf(replicas, ""), fmt.Sprintf(replicas, ", storageClassName: slow"), `{"f:spec":{"f:volumeClaimTemplates":{}}}`, "kubectl-edit",
 			"changed spec.volumeClaimTemplates[0].spec.storageClassName"},
+		"another source of volumes": {fmt.Sprintf(replicas, ""), fmt.Sprintf(replicas, ", volumeName: pv, dataSourceRef: {kind: VolumeSnapshot, name: s}"), `{"f:spec":{"f:volumeClaimTemplates":{}}}`,
+			"kubectl-edit", "changed spec.volumeClaimTemplates[0].spec.dataSourceRef, changed spec.volumeClaimTemplates[0].spec.volumeName"},
 		"a note of its controller": {fmt.Sprintf(service, ""), fmt.Sprintf(service, `, annotations: {cloud.google.com/neg-status: "{}"}`), `{"f:metadata":{"f:annotations":{"f:cloud.google.com/neg-status":{}}}}`, "glbc", ""},
 		"stopped through the status, with no record": {fmt.Sprintf(service, ""), fmt.Sprintf(service, ", annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"), `{"f:spec":{}}`, "kubectl-patch",
 			"undeclared metadata.annotations[\"kustomize.toolkit.fluxcd.io/reconcile\"]"},

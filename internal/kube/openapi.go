@@ -317,8 +317,8 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 			r.set(s, field.Str(), mark.set)
 		}
 	}
-	for _, field := range r.semantics.At("not_derived", name).Items() {
-		r.setBelow(s, field.Str(), func(f *model.Schema) { f.Derived = false })
+	for _, field := range r.semantics.At("not_filled_in", name).Items() {
+		r.setBelow(s, field.Str(), func(f *model.Schema) { f.Derived, f.Generated = false, false })
 	}
 	s.Complete = completion(name)
 	for field, derive := range derivations(name) {
