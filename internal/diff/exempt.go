@@ -174,17 +174,27 @@ func (w *walk) isHidden() bool {
 
 // exemptIfDelegated reports whether another object determines the node, or whether the declaration has
 // the live value for some clusters. If so, the live value is recorded as exempt.
-func (w *walk) exemptIfDelegated(schema *model.Schema, l model.Value) bool {
-	d := w.delegation(false)
+func (w *walk) exemptIfDelegated(schema *model.Schema, d, l model.Value) bool {
+	by := w.decider(schema, d, l)
 	switch {
-	case d == nil, d.Among && !w.isOtherwise(schema, l), d.Positive && l.Text() == "0":
+	case by == nil:
 		return false
-	case d.Among:
-		w.recordExemption(l, d.To, "declared so for some clusters")
+	case by.Among:
+		w.recordExemption(l, by.To, "declared so for some clusters")
 	default:
-		w.recordExemption(l, d.To, cmp.Or(d.Why, "decided by another declared object"))
+		w.recordExemption(l, by.To, cmp.Or(by.Why, "decided by another declared object"))
 	}
 	return true
+}
+
+// decider returns the delegation of the node, or of one above it, if it explains a live value that differs from the
+// declared one; nil otherwise.
+func (w *walk) decider(schema *model.Schema, d, l model.Value) *model.Delegation {
+	by := w.delegation(false)
+	if by == nil || by.Among && !w.isOtherwise(schema, l) || by.Positive && (d.Text() == "0" || l.Text() == "0") {
+		return nil
+	}
+	return by
 }
 
 // declaredFor returns the recorded value if the declaration has that one, too, for the cluster to which it was applied, or

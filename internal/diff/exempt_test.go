@@ -382,3 +382,25 @@ func TestLeftByOneOfTwoClaims(t *testing.T) {
 		}
 	}
 }
+
+// TestPositive checks a delegation to an object that does nothing while the value is 0.
+func TestPositive(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		declared, recorded, live string
+		want                     []string
+	}{
+		"another value":            {`{"n":2}`, `{"n":2}`, `{"n":9}`, nil},
+		"0":                        {`{"n":2}`, `{"n":2}`, `{"n":0}`, []string{"changed n 2 0"}},
+		"from 0":                   {`{"n":0}`, `{"n":0}`, `{"n":9}`, []string{"changed n 0 9"}},
+		"no longer declared":       {`{}`, `{"n":2}`, `{"n":9}`, nil},
+		"no longer declared and 0": {`{}`, `{"n":2}`, `{"n":0}`, []string{"codified n 2 0"}},
+		"0, and declared since":    {`{"n":0}`, `{"n":2}`, `{"n":0}`, []string{"codified n 2 0"}},
+	} {
+		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, tc.live), LastApplied: pointer(value(t, tc.recorded))})
+		s.Claims[0].Delegated = []model.Delegation{{Path: "n", To: "scaler", Positive: true}}
+		if diff := cmp.Diff(tc.want, sketch(Judge(s, Options{}).Outcomes)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

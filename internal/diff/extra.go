@@ -103,7 +103,7 @@ func (w *walk) generatedBy(schema *model.Schema, l model.Value) *model.Owner {
 
 // reportGenerated reports a value that a writer set instead of the system.
 func (w *walk) reportGenerated(schema *model.Schema, l model.Value) {
-	if w.claimedByOther() || w.exemptIfDelegated(schema, l) {
+	if w.claimedByOther() || w.exemptIfDelegated(schema, model.Value{}, l) {
 		return
 	}
 	w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.writtenBy(w.generatedBy(schema, l), false))
@@ -113,7 +113,7 @@ func (w *walk) reportGenerated(schema *model.Schema, l model.Value) {
 func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 	absent := model.Value{}
 	switch {
-	case w.delegated(schema, l) || w.claimedByOther():
+	case w.decider(schema, absent, l) != nil || w.claimedByOther():
 	case !w.declaredFor(schema, absent, r).IsNull():
 		w.reportAgainstRecord(schema, r, r, l)
 	case Equal(schema, absent, l) && Equal(schema, absent, r):
@@ -133,7 +133,7 @@ func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 
 // reportExtra reports a live value that is neither declared nor recorded.
 func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
-	if w.equalsUndeclared(schema, l) || w.claimedByOther() || w.exemptIfDelegated(schema, l) {
+	if w.equalsUndeclared(schema, l) || w.claimedByOther() || w.exemptIfDelegated(schema, model.Value{}, l) {
 		return
 	}
 	absent := model.Value{}

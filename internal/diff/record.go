@@ -53,7 +53,7 @@ func canonicalRecord(recorded, written, canonical model.Value) model.Value {
 
 // reportDifference reports a declared value that differs from the live one.
 func (w *walk) reportDifference(schema *model.Schema, d, r, l model.Value) {
-	if w.fromTemplate(schema, d, r, l) || w.exemptIfDelegated(schema, l) {
+	if w.fromTemplate(schema, d, r, l) || w.exemptIfDelegated(schema, d, l) {
 		return
 	}
 	d = w.declaredFor(schema, d, r)
@@ -193,7 +193,7 @@ func (w *walk) declaredLater(applier *model.Owner) bool {
 // reportCodified reports a field whose live and declared values are equal and differ from
 // the recorded one.
 func (w *walk) reportCodified(schema *model.Schema, d, r, l model.Value) {
-	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && !w.delegated(schema, l) && !w.appliedSince(w.writers.ownersAt(w.path)) {
+	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && w.decider(schema, d, l) == nil && !w.appliedSince(w.writers.ownersAt(w.path)) {
 		w.add(model.Codified, d, r, l, w.changedBy())
 	}
 }
@@ -223,13 +223,6 @@ func (w *walk) otherOwners() []*model.Owner {
 		}
 	}
 	return others
-}
-
-// delegated reports whether another object determines the node, or one above it, or whether the declaration has
-// the live value for some clusters.
-func (w *walk) delegated(schema *model.Schema, l model.Value) bool {
-	d := w.delegation(false)
-	return d != nil && (!d.Among || w.isOtherwise(schema, l))
 }
 
 func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor) {

@@ -360,6 +360,8 @@ func TestExempt(t *testing.T) {
 		"autoscaled":                        {"a declared autoscaler decides", beside(scaled, hpa), "", "decided by another declared object"},
 		"autoscaled, undeclared":            {"a declared autoscaler decides", beside(unset, hpa), "", "decided by another declared object"},
 		"scaled to zero":                    {"an autoscaler is off without replicas", beside(off, hpa), "changed spec.replicas", ""},
+		"zero, and scaled up": {"an autoscaler does nothing while the target has no replicas", beside(with(scaled, func(w *written) { w.declared = fmt.Sprintf(replicas, "replicas: 0, ") }), hpa),
+			"changed spec.replicas", ""},
 		"scaled to zero, as allowed":        {"this autoscaler may do so", beside(off, toZero), "", "decided by another declared object"},
 		"scaled to zero by KEDA":            {"KEDA does so by default", beside(off, keda), "", "decided by another declared object"},
 		"an autoscaler made by hand":        {"nobody declared it", beside(scaled, "!"+hpa), "changed spec.replicas", ""},
