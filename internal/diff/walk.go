@@ -226,7 +226,7 @@ func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 // reports the elements that differ.
 func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 	w.recordStatement(schema, d, l)
-	if schema == nil && d.Kind() == model.List {
+	if schema == nil && d.Kind() == model.List && !w.defaultsKnown() {
 		l = w.withoutDefaults(d, r, l)
 	}
 	if Equal(schema, d, l) {

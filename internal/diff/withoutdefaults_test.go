@@ -65,3 +65,15 @@ func TestListWithoutSchema(t *testing.T) {
 		})
 	}
 }
+
+// TestListBelowFreeFields compares a list in a part of a schema that has no defaults: none of its fields was filled in.
+func TestListBelowFreeFields(t *testing.T) {
+	t.Parallel()
+	j := judgeWith(t, `{"http":[{"host":"a"}]}`, `{"http":[{"host":"a","port":1}]}`, []model.Owner{{Name: "apply", Records: true, At: created, Fields: set("http")}}, func(s *model.Subject) {
+		s.Kind.Defaulted, s.Kind.Schema = true, &model.Schema{}
+		s.Live.LastApplied = pointer(value(t, `{"http":[{"host":"a"}]}`))
+	})
+	if got := strings.TrimSpace(show(j.Outcomes)); got == "" || len(j.Exempt) != 0 {
+		t.Errorf("found %q, exempt %v", got, j.Exempt)
+	}
+}
