@@ -232,7 +232,7 @@ func (w *walk) defaultsKnown() bool {
 
 // reportUnrecorded reports a live value of an object without a record of writers. If every
 // default is known, a value that is no default was written. But if the source returns no
-// record at all, the controller of a custom resource may have written it.
+// record at all, a controller may have written it.
 func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
@@ -244,6 +244,8 @@ func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 		w.reportUnowned(schema, l)
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")
+	case w.claim.Lens == nil:
+		w.exempt(l, nil, "the object has no record of its writers, and the value may be a default")
 	}
 }
 

@@ -26,7 +26,7 @@ func TestNewerFields(t *testing.T) {
 		"a hand's":                              {"somebody wrote it", `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "hand", At: later, Fields: set("port")}}, "undeclared port", ""},
 		"of the one who created":                {"it owns what the system filled in", `{"cpu":1,"port":2}`, []model.Owner{{Name: "helm", Delivers: true, At: created, Fields: set("cpu", "port")}}, "", "port 2 helm: " + why},
 		"of the one who created, with defaults": {"it is not the default", `{"cpu":1,"mode":"x"}`, []model.Owner{{Name: "helm", Delivers: true, At: created, Fields: set("cpu", "mode")}}, "undeclared mode", ""},
-		"no record":                             {"the system may have filled it in", `{"cpu":1,"port":2}`, nil, "", ""},
+		"no record":                             {"the system may have filled it in", `{"cpu":1,"port":2}`, nil, "", "port 2: the object has no record of its writers, and the value may be a default"},
 		"no record, an old field":               {"somebody wrote it", `{"cpu":1,"args":["x"]}`, nil, "undeclared args", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
