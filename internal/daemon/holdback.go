@@ -77,10 +77,12 @@ func (c counts) expected(s *model.Snapshot) counts {
 	unread := map[string]int{}
 	for i := range s.Unread {
 		u := &s.Unread[i]
-		if covered, _ := s.Covers(u.Kind, u.Place); covered && !u.All {
-			unread[u.Kind]++
-		} else if u.All {
+		switch covered, _ := s.Covers(u.Kind, u.Place); {
+		case u.All && u.SystemOwned != "": // such as an unconfirmed subscription, which anyone can add
+		case u.All:
 			unread[u.Kind] += c.kinds[u.Kind]
+		case covered:
+			unread[u.Kind]++
 		}
 	}
 	covers := coverage(s)

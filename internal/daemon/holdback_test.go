@@ -88,6 +88,10 @@ func TestUnreadPlacesHaveNotVanished(t *testing.T) {
 			t.Errorf("%s: an empty list was not accepted after it came twice: %v", name, now.err)
 		}
 	}
+	added := model.Snapshot{Coverage: whole, Resources: in("west", 10), Unread: []model.Unread{{Ref: model.Ref{Kind: "a", ID: "x:"}, All: true, SystemOwned: "it has no ID yet"}}}
+	if now := holdBack(first, collected{snapshot: added}); !now.held {
+		t.Error("an entry that stands for no earlier resource excuses an empty list")
+	}
 	restarted := holdBack(collected{counts: counts{kinds: map[string]int{"a": 100}}}, collected{snapshot: model.Snapshot{Coverage: half, Resources: in("west", 10)}})
 	if restarted.held {
 		t.Errorf("after a restart: %v", restarted.err)
