@@ -36,7 +36,7 @@ func (w *walk) recordStatement(schema *model.Schema, d, l model.Value) {
 	if w.statements == nil || d.IsNull() {
 		return
 	}
-	if by := w.delegation(false); by != nil && !by.Among {
+	if by := w.decider(schema, d, l); by != nil && !by.Among {
 		return
 	}
 	if lens := w.claim.Lens; lens != nil && lens.IsShared(w.path.String()) {

@@ -33,7 +33,7 @@ type Outcome struct {
 type Judged struct {
 	Subject  *Subject
 	Outcomes []Outcome
-	// Exempt lists the fields that would be drift without the evidence of a controller.
+	// Exempt lists the fields that differ and are not drift: see Exemption.
 	Exempt []Exemption
 }
 

@@ -161,7 +161,7 @@ type Summary struct {
 	// hides.
 	Accepted int `json:"accepted,omitempty"`
 	Hidden   int `json:"hidden,omitempty"`
-	// Exempt is the number of fields that are not drift because of the evidence of a controller.
+	// Exempt is the number of fields that differ and are not drift: see Exemption.
 	Exempt int `json:"exempt,omitempty"`
 	// NotJudged is the number of live resources that an unreadable part of a declaration may
 	// declare and that would be unmanaged otherwise.

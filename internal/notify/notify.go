@@ -161,6 +161,9 @@ func Permanent(err error) error { return marked{err, ErrPermanent} }
 // Refused returns err marked as ErrRefused.
 func Refused(err error) error { return marked{err, ErrRefused} }
 
+// IsFinal reports whether a retry of the same message does not help: err is marked as ErrPermanent or ErrRefused.
+func IsFinal(err error) bool { return errors.Is(err, ErrPermanent) || errors.Is(err, ErrRefused) }
+
 // Partial returns err marked as ErrPartial.
 func Partial(err error) error { return marked{err, ErrPartial} }
 

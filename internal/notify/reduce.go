@@ -4,8 +4,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// reducedNote replaces the contents of a reduced message.
-const reducedNote = "The receiver refused this message with its contents. `driftd findings show ID` shows them."
+// ReducedNote replaces the contents of a message that the receiver refused with them.
+const ReducedNote = "The receiver refused the contents. `driftd findings show ID` shows them."
 
 // reduced returns the message without names and values from live systems. A filter in front of a receiver may refuse a
 // message for them, with the same answer as for a wrong password. A person who can write to a live system could
@@ -24,7 +24,7 @@ func reduced(m *model.Message) model.Message {
 			Digest: a.Digest, Finding: a.Finding, Name: "finding " + a.Finding, Changes: []model.Change{}, Fields: a.Fields + 1, Rule: a.Rule,
 			Needed: a.Needed, Expires: a.Expires, Step: a.Step}
 	}
-	short.Subject, short.Notes = short.Title, []string{reducedNote}
+	short.Subject, short.Notes = short.Title, []string{ReducedNote}
 	return short
 }
 

@@ -67,7 +67,7 @@ func (s *sender) send(ctx context.Context, entry model.OutboxEntry) (*outcome, e
 	call, cancel := callContext(ctx)
 	defer cancel()
 	receipt, err := s.to.Notify(call, entry)
-	if call.Err() == nil && (errors.Is(err, ErrRefused) || errors.Is(err, ErrPermanent)) {
+	if call.Err() == nil && IsFinal(err) {
 		short := entry
 		short.Message = reduced(&entry.Message)
 		if other, again := s.to.Notify(call, short); again == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/plain"
 	"github.com/driftd/driftd/internal/phrase"
 )
@@ -139,7 +140,7 @@ func (a *alert) reduced() alert {
 	short := *a
 	short.Labels = maps.Clone(a.Labels)
 	maps.DeleteFunc(short.Labels, func(name, _ string) bool { return !slices.Contains(ownLabels(), name) })
-	short.Annotations = map[string]string{"summary": "Open finding, contents left out", "description": reducedNote}
+	short.Annotations = map[string]string{"summary": "Open finding, contents left out", "description": notify.ReducedNote}
 	return short
 }
 
@@ -147,6 +148,3 @@ func (a *alert) reduced() alert {
 func ownLabels() []string {
 	return []string{"alertname", "finding", "source", "declaration", "verdict", "severity"}
 }
-
-// reducedNote replaces the contents of a reduced alert.
-const reducedNote = "The Alertmanager refused this alert with its contents. `driftd findings show ID` shows them."

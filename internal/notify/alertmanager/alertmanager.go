@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,7 +67,7 @@ func open(env notify.Env, config Config) (notify.Receiver, error) {
 		if err != nil {
 			return notify.Receiver{}, fmt.Errorf("urls[%d]: the address %w", i, err)
 		}
-		m.peers = append(m.peers, &peer{client: client, to: to.JoinPath("api/v2/alerts"), header: header})
+		m.peers = append(m.peers, &peer{client: client, to: to.JoinPath("api/v2/alerts"), header: header, log: env.Log})
 	}
 	return notify.Receiver{Mirror: m}, nil
 }
@@ -159,6 +160,7 @@ type peer struct {
 	client *post.Client
 	to     *url.URL
 	header http.Header
+	log    *slog.Logger
 
 	mu sync.Mutex
 	// shown are the alerts that may be active on the peer, by id.

@@ -3,6 +3,7 @@ package alertmanager_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ func newClock() *clock { return &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time
 func (c *clock) pass(d time.Duration) { c.now = c.now.Add(d) }
 
 func open(c *clock, change func(*alertmanager.Config)) (notify.Receiver, error) {
-	env := notify.Env{URL: "https://driftd.example.org", Now: func() time.Time { return c.now }}
+	env := notify.Env{URL: "https://driftd.example.org", Now: func() time.Time { return c.now }, Log: slog.New(slog.DiscardHandler)}
 	return alertmanager.Definition().Open(env, func(into any) error {
 		change(into.(*alertmanager.Config))
 		return nil

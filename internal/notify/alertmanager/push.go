@@ -3,7 +3,6 @@ package alertmanager
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -22,7 +21,8 @@ func (p *peer) push(ctx context.Context, alerts []alert) error {
 	}
 	for _, part := range parts {
 		err := p.send(ctx, part)
-		if isRefusal(err) && len(part) > 0 && p.send(ctx, []alert{}) == nil {
+		if notify.IsFinal(err) && len(part) > 0 && p.send(ctx, []alert{}) == nil {
+			p.log.Warn("the Alertmanager refused a request with alerts: sending them in smaller ones", "to", p.to.Host, "err", err)
 			err = p.separate(ctx, part)
 		}
 		if err != nil {
@@ -41,7 +41,7 @@ func (p *peer) separate(ctx context.Context, refused []alert) error {
 	}
 	for half := range slices.Chunk(refused, (len(refused)+1)/2) {
 		err := p.send(ctx, half)
-		if isRefusal(err) {
+		if notify.IsFinal(err) {
 			err = p.separate(ctx, half)
 		}
 		if err != nil {
@@ -58,9 +58,4 @@ func (p *peer) send(ctx context.Context, alerts []alert) error {
 		return notify.Refused(fmt.Errorf("write alerts as JSON: %w", err))
 	}
 	return p.client.Send(ctx, p.to, p.header.Clone(), body)
-}
-
-// isRefusal reports whether the same request will be refused again.
-func isRefusal(err error) bool {
-	return errors.Is(err, notify.ErrPermanent) || errors.Is(err, notify.ErrRefused)
 }

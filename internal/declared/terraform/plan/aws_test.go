@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // awsSchemas is an excerpt of the schemas of hashicorp/aws.
@@ -39,7 +41,7 @@ func awsPlan(t *testing.T, typ string, before, live, after, expressions object, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ignores := map[string]Ignored{address: {Paths: [][]string{ignored}}}
+	ignores := map[string]syntax.Ignored{address: {Paths: [][]string{ignored}}}
 	if ignored == nil {
 		ignores = nil
 	}

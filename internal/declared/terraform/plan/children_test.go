@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // A fixture is a plan after one apply, as from terraform show -json. A refresh has added to each
@@ -17,12 +19,12 @@ type fixture struct {
 	t       *testing.T
 	plan    map[string]any
 	schemas []byte
-	ignores map[string]Ignored
+	ignores map[string]syntax.Ignored
 }
 
 func newFixture(t *testing.T, name string) *fixture {
 	t.Helper()
-	f := &fixture{t: t, ignores: map[string]Ignored{}}
+	f := &fixture{t: t, ignores: map[string]syntax.Ignored{}}
 	text, err := os.ReadFile("testdata/fresh_" + name + "_plan.json")
 	if err == nil {
 		err = json.Unmarshal(text, &f.plan)

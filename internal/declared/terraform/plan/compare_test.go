@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -260,7 +261,7 @@ output "size" { value = 2 }`)
 	web := change("lab_server.web", "update", object{"notes": "a", "tags": object{"k": "v"}}, object{"tags": object{"k": "v"}},
 		object{"after_unknown": object{"notes": true, "id": true, "name": true, "tags": object{"at": true, "secret": true}}, "after_sensitive": object{"tags": object{"secret": true}}})
 	got := Read(Input{Plan: decoded(t, object{"resource_changes": []any{web}}), Impure: map[string]map[string]string{"lab_server.web": {"notes": "uuid", "name": "uuid", "tags": "timestamp", "size": "uuid"}},
-		Ignored: map[string]Ignored{"lab_server.web": {Paths: [][]string{{"name"}}}}}, sealer()).Varying
+		Ignored: map[string]syntax.Ignored{"lab_server.web": {Paths: [][]string{{"name"}}}}}, sealer()).Varying
 	slices.SortFunc(got, func(a, b Varying) int { return strings.Compare(a.Path, b.Path) })
 	if d := cmp.Diff([]Varying{{Address: "lab_server.web", Path: "notes", By: "uuid()"}, {Address: "lab_server.web", Path: "tags.at", By: "timestamp()"},
 		{Address: "lab_server.web", Path: "tags.secret", By: "timestamp()"}}, got); d != "" {

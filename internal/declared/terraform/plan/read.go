@@ -24,7 +24,7 @@ type Input struct {
 	// provider.
 	Schemas *Schemas
 	// Ignored maps the addresses of resources in the configuration to their ignore_changes.
-	Ignored map[string]Ignored
+	Ignored map[string]syntax.Ignored
 	// Blocks maps the addresses of resources in the configuration to their blocks. A resource without an
 	// entry may have any blocks.
 	Blocks map[string]Blocks
@@ -45,9 +45,6 @@ type Input struct {
 	// Form, and a Schema with which an empty value differs from an absent one.
 	AsPlanned bool
 }
-
-// Ignored contains the attributes that the lifecycle block of a resource excludes from plans.
-type Ignored = syntax.Ignored
 
 // Blocks describes the blocks of a resource, which the configuration in a plan does not contain.
 type Blocks struct {
@@ -139,9 +136,9 @@ func (r *reader) add(i Instance) {
 }
 
 // ignored returns Instance.Ignored. Without a plan of its own, an instance has no action.
-func (r *reader) ignored(i *Instance) Ignored {
+func (r *reader) ignored(i *Instance) syntax.Ignored {
 	if i.Deposed != "" || i.Action != "" && i.Action != "no-op" && i.Action != "update" {
-		return Ignored{}
+		return syntax.Ignored{}
 	}
 	return r.Ignored[withoutKeys(i.Address)]
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -133,7 +134,7 @@ func TestVerdicts(t *testing.T) {
 		"tags": object{"references": []string{"var.t"}}, "policy": object{"references": []string{"var.p"}}, "password": constant("x")}
 	tests := map[string]struct {
 		drift, change object
-		ignored       Ignored
+		ignored       syntax.Ignored
 		want          []string
 		reason        string
 	}{
@@ -183,18 +184,18 @@ func TestVerdicts(t *testing.T) {
 		"ignored": {
 			drift:   change(web, "update", with(), with("size", 8), nil),
 			change:  change(web, "no-op", with("size", 8), with("size", 8), nil),
-			ignored: Ignored{Paths: [][]string{{"size"}}}, want: []string{},
+			ignored: syntax.Ignored{Paths: [][]string{{"size"}}}, want: []string{},
 		},
 		"all ignored": {
 			drift:   change(web, "update", with(), with("size", 8, "labels", object{"a": "1"}), nil),
 			change:  change(web, "no-op", with("size", 8, "labels", object{"a": "1"}), with("size", 8, "labels", object{"a": "1"}), nil),
-			ignored: Ignored{All: true}, want: []string{},
+			ignored: syntax.Ignored{All: true}, want: []string{},
 		},
 		"one entry ignored": {
 			drift: change(web, "update", with("labels", object{"a": "1", "b": "1"}), with("labels", object{"a": "2", "b": "2"}), nil),
 			change: change(web, "update", with("labels", object{"a": "2", "b": "2"}), with("labels", object{"a": "2", "b": "1"}),
 				nil),
-			ignored: Ignored{Paths: [][]string{{"labels", "a"}}},
+			ignored: syntax.Ignored{Paths: [][]string{{"labels", "a"}}},
 			want:    []string{"changed labels.b: declared 1, recorded 1, live 2"},
 		},
 		"the provider's own attributes": {
@@ -386,7 +387,7 @@ func TestVerdicts(t *testing.T) {
 				fields["resource_drift"] = []any{tt.drift}
 			}
 			p := decoded(t, fields)
-			r := Read(Input{Plan: p, Schemas: schemas(t, p), Ignored: map[string]Ignored{web: tt.ignored}}, sealer())
+			r := Read(Input{Plan: p, Schemas: schemas(t, p), Ignored: map[string]syntax.Ignored{web: tt.ignored}}, sealer())
 			if len(r.Instances) != 1 || !r.Complete {
 				t.Fatalf("got %d instances, complete %v", len(r.Instances), r.Complete)
 			}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -77,7 +78,7 @@ type Instance struct {
 	Unset []model.Unenforced
 	// Ignored contains the attributes that no apply changes back because of ignore_changes. It is empty if an
 	// apply creates, replaces or destroys the object, because ignore_changes does not apply then.
-	Ignored Ignored
+	Ignored syntax.Ignored
 	// Unchecked is the reason why the instance cannot be compared, or "".
 	Unchecked string
 	// Causes maps arguments to descriptions of implicit dependencies whose values have changed since the

@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/workcopy"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -453,7 +454,7 @@ func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 // modules. If a file that the CLI reads cannot be read, it returns an error, because ignored
 // changes would be reported.
 func (r *runner) configuration(in *Input) error {
-	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
+	in.Ignored, in.Blocks = map[string]syntax.Ignored{}, map[string]Blocks{}
 	modules := r.modules()
 	impure := newImpurity()
 	for _, prefix := range slices.Sorted(maps.Keys(modules)) {

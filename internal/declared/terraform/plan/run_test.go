@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 func TestRun(t *testing.T) {
@@ -443,7 +445,7 @@ func TestIgnoredInModules(t *testing.T) {
 	write("data/modules/modules.json", encode(t, object{"Modules": []any{object{"Key": "", "Dir": "."},
 		object{"Key": "net", "Dir": "net"}, object{"Key": "net.sub", "Dir": filepath.Join(dir, "data/modules/sub")}}}))
 	r := runner{work: &work{root: filepath.Join(dir, "root"), data: filepath.Join(dir, "data")}}
-	want := map[string]Ignored{
+	want := map[string]syntax.Ignored{
 		"lab_server.web":                       {Paths: [][]string{{"tags"}, {"labels", "a.b"}, {"disk", "0", "size"}}},
 		"module.net.lab_server.web":            {All: true},
 		"module.net.module.sub.lab_server.web": {Paths: [][]string{{"size"}}},
